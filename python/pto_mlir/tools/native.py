@@ -45,6 +45,11 @@ def pto_opt() -> int:
 
 
 def pto_compile() -> int:
+    """A program in Python is compiled here, all other inputs by the native command."""
+    if any(argument.endswith(".py") for argument in sys.argv[1:]):
+        from .compile_pypto import main
+
+        return main()
     return _exec("pto-compile")
 
 

@@ -27,41 +27,59 @@ def _raise(text):
     raise kind(message, span)
 
 
+def main_of(program):
+    """What a run of a program is: its orchestrator, else its only kernel. ValueError where there is neither."""
+    held = list(program.functions.values())
+    mains = [each for each in held if each.func_type == ir.FunctionType.Orchestration] or held
+    if len(mains) != 1:
+        names = ", ".join(each.name for each in mains)
+        raise ValueError(f"{program.name}: has no orchestrator, but {names or 'no function'}; mark one with type=")
+    return mains[0]
+
+
+def compile_to(program, file, processor, blocks=1):
+    """Writes a `.pmodel`, `.pto` or `.cpp`. ParserError with the place in the source."""
+    from pto_mlir import _compiler
+
+    try:
+        _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks)
+    except _compiler.CompileError as error:
+        text = str(error)
+    else:
+        return
+    _raise(text)
+
+
 class CompiledProgram:
-    """Callable with the arguments of the entry. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
-    `pmodel`: the bytes of the file."""
+    """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
+    `pmodel`: the bytes of the file.
 
-    def __init__(self, program, config, entry, values):
-        from pypto.jit.function import key_of
+    `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program.
+    """
 
+    def __init__(self, program, config, order=None, numbers=None):
         self.program, self.platform = program, config.platform
-        self.param_names = list(values)
-        self.has_return = False
-        self._entry = entry
-        self._keys = {name: key_of(value) for name, value in values.items()}
-        main = program.get_function(program.name)
-        self._tensors = [param.name_hint for param in main.params]
-        pairs = zip(self._tensors, main.param_directions, strict=True)
-        self._outputs = [name for name, direction in pairs if direction in _OUT]
-        only_out = [p.name_hint for p, d in zip(main.params, main.param_directions, strict=True) if d == _OUT[0]]
-        self._fresh = {name: self._keys[name] for name in only_out}
+        main = main_of(program)
+        self._name = main.name
+        self._numbers = numbers or {}
+        self._types = {param.name_hint: param.type for param in main.params}
+        self.param_names = list(order or self._types)
+        directions = dict(zip(self._types, main.param_directions, strict=True))
+        self._outputs = [name for name in self._types if directions[name] in _OUT]
+        self._fresh = [name for name in self._outputs if directions[name] == ir.ParamDirection.Out]
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
         self._session, self.pmodel = self._compile(config)
+        outputs = {each.name: each for each in self._session.get_outputs()}
+        self._made = {name: outputs[name] for name in outputs if name not in self._types}
+        self.has_return = bool(self._made)
 
     def _compile(self, config):
-        from pto_mlir import _compiler, runtime
+        from pto_mlir import runtime
 
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.pmodel"
-            try:
-                _compiler.compile_pypto(ir.serialize(self.program), str(file), config.processor)
-            except _compiler.CompileError as error:
-                text = str(error)
-            else:
-                session, data = runtime.InferenceSession(file), file.read_bytes()
-                text = None
-        if text is not None:
-            _raise(text)
+            compile_to(self.program, file, config.processor)
+            session, data = runtime.InferenceSession(file), file.read_bytes()
         if config.save_kernels and config.save_kernels_dir:
             target = Path(config.save_kernels_dir)
             target.mkdir(parents=True, exist_ok=True)
@@ -71,46 +89,73 @@ class CompiledProgram:
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
         makes the outputs, zeros, and returns them. `config`: for callers that pass one; what was compiled is run."""
-        from pypto.jit.function import key_of
-
         inputs = [name for name in self.param_names if name not in self._fresh]
         made = None
         if self._fresh and not keywords and len(args) == len(inputs):
             made = self._make_outputs(args)
             given = {**dict(zip(inputs, args, strict=True)), **made}
             args = [given[name] for name in self.param_names]
-        values = self._entry.values(args, keywords)
-        for name, value in values.items():
-            if key_of(value) != self._keys[name]:
-                where = f"{self.program.name}: argument {name}"
-                raise ValueError(f"{where}: compiled for {self._keys[name]}, not {key_of(value)}")
-        self.launch(values)
-        if made is None:
+        returned = self.launch(self._read(args, keywords), args)
+        results = [*(made or {}).values(), *returned]
+        if made is None and not returned:
             return None
-        return tuple(made.values()) if len(made) > 1 else next(iter(made.values()))
+        return tuple(results) if len(results) > 1 else results[0]
+
+    def _read(self, args, keywords):
+        """What was passed by parameter name, of the types that the program was compiled for. TypeError, ValueError."""
+        from pypto.jit.arguments import Shaped, bound, read
+        from pypto.jit.definition import fingerprint
+
+        name = self._name
+        given = bound(name, self.param_names, args, keywords)
+        values = {each: read(f"{name}: argument {each}", value) for each, value in given.items()}
+        for each, value in values.items():
+            if each in self._types:
+                expected, key = self._key(each), value.key if isinstance(value, Shaped) else fingerprint(value)
+            else:
+                expected, key = fingerprint(self._numbers.get(each)), fingerprint(value)
+            if key != expected:
+                raise ValueError(f"{name}: argument {each}: compiled for {expected}, not {key}")
+        return values
+
+    def _key(self, name):
+        type_ = self._types[name]
+        return tuple(extent.value for extent in type_.shape), type_.dtype.name
 
     def _make_outputs(self, args):
-        """Zeros for the pure outputs: tensors of torch where the arguments are."""
         from pypto.jit.arguments import array_type
 
-        torch = sys.modules.get("torch")
         made = {}
-        for name, (shape, dtype) in self._fresh.items():
-            kind = array_type(dtype)
-            if torch is not None and any(isinstance(each, torch.Tensor) for each in args):
-                made[name] = torch.zeros(shape, dtype=getattr(torch, kind))
-            else:
-                made[name] = np.zeros(shape, np.dtype(kind))
+        for name in self._fresh:
+            shape, dtype = self._key(name)
+            made[name] = _zeros(shape, array_type(dtype), args)
         return made
 
-    def launch(self, values):
-        """Runs once; `values` by parameter name, as the specialisation had them."""
-        buffers = {name: values[name] for name in self._tensors}
+    def launch(self, values, args=()):
+        """Runs once; `values` by parameter name, as the specialisation had them. Gives the tensors that the program
+        returns besides its parameters; they are torch's where `args` are."""
+        from pypto.jit.arguments import read
+
+        buffers = {name: values[name] for name in self._types}
         for name in self._outputs:
-            where = f"{self.program.name}: argument {name}"
+            where = f"{self._name}: argument {name}"
             if not buffers[name].writable:
                 raise ValueError(f"{where}: is an output, but read-only")
             for other, buffer in buffers.items():
                 if other != name and buffers[name].overlaps(buffer):
                     raise ValueError(f"{where}: is an output and shares memory with {other}")
-        self._session.run_in_place({name: buffer.data for name, buffer in buffers.items()})
+        memory = {name: buffer.data for name, buffer in buffers.items()}
+        returned = []
+        for name, made in self._made.items():
+            returned.append(_zeros(made.shape, made.type, args))
+            memory[name] = read(name, returned[-1]).data
+        self._session.run_in_place(memory)
+        return returned
+
+
+def _zeros(shape, kind, args):
+    """Zeros; a tensor of torch where the arguments are."""
+    torch = sys.modules.get("torch")
+    if torch is not None and any(isinstance(each, torch.Tensor) for each in args):
+        return torch.zeros(tuple(shape), dtype=getattr(torch, kind))
+    return np.zeros(tuple(shape), np.dtype(kind))

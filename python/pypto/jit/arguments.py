@@ -45,6 +45,23 @@ class Buffer(Shaped):
         return begin < end + other.data.nbytes and end < begin + self.data.nbytes
 
 
+def bound(name, order, args, keywords):
+    """Arguments by parameter name. TypeError for a wrong count or name."""
+    if len(args) > len(order):
+        raise TypeError(f"{name}: expects {len(order)} arguments ({', '.join(order)}), not {len(args)}")
+    given = dict(zip(order, args, strict=False))
+    for key, value in keywords.items():
+        if key not in order:
+            raise TypeError(f"{name}: has no parameter {key}; it has {', '.join(order)}")
+        if key in given:
+            raise TypeError(f"{name}: argument {key} is given twice")
+        given[key] = value
+    missing = [each for each in order if each not in given]
+    if missing:
+        raise TypeError(f"{name}: expects {len(order)} arguments, {', '.join(missing)} is missing")
+    return {each: given[each] for each in order}
+
+
 def element_type(name, where) -> DataType:
     if name not in _NAMES:
         raise TypeError(f"{where}: tensors of type {name} are not supported")

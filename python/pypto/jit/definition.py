@@ -87,19 +87,8 @@ class Definition:
             found.append(fingerprint(value, open_))
         return tuple(found)
 
-    def given(self, args, keywords, name=None):
+    def given(self, args, keywords):
         """Arguments by parameter name. TypeError for a wrong count or name."""
-        name, order = name or self.__name__, self.order
-        if len(args) > len(order):
-            raise TypeError(f"{name}: expects {len(order)} arguments ({', '.join(order)}), not {len(args)}")
-        given = dict(zip(order, args, strict=False))
-        for key, value in keywords.items():
-            if key not in order:
-                raise TypeError(f"{name}: has no parameter {key}; it has {', '.join(order)}")
-            if key in given:
-                raise TypeError(f"{name}: argument {key} is given twice")
-            given[key] = value
-        missing = [each for each in order if each not in given]
-        if missing:
-            raise TypeError(f"{name}: expects {len(order)} arguments, {', '.join(missing)} is missing")
-        return {each: given[each] for each in order}
+        from pypto.jit.arguments import bound
+
+        return bound(self.__name__, self.order, args, keywords)

@@ -8,9 +8,9 @@ from pypto.jit.definition import Definition, fingerprint
 
 def key_of(value):
     """What a specialisation depends on of an argument."""
-    from pypto.jit.arguments import Buffer
+    from pypto.jit.arguments import Shaped
 
-    return value.key if isinstance(value, Buffer) else fingerprint(value)
+    return value.key if isinstance(value, Shaped) else fingerprint(value)
 
 
 class JITFunction(Definition):
@@ -31,14 +31,18 @@ class JITFunction(Definition):
             compiled.launch(values)
 
     def compile(self, *args, config=None, **keywords):
-        """The CompiledProgram for such arguments, without running it."""
-        return self._compiled(args, keywords, _config(config))[0]
+        """The CompiledProgram for such arguments, without running it. Without any: for what the annotations say."""
+        if args or keywords or not self.order:
+            return self._compiled(args, keywords, _config(config))[0]
+        from pypto.ir.compiled_program import CompiledProgram
+
+        return CompiledProgram(self.program(dict.fromkeys(self.order)), _config(config), self.order)
 
     def lower(self, *args, config=None, **keywords):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept."""
         _config(config)
         values = self.values(args, keywords)
-        return self._program(values, self.closure())
+        return self.program(values)
 
     def values(self, args, keywords):
         """What was passed by parameter name: numbers and Buffers. TypeError, ValueError."""
@@ -47,11 +51,13 @@ class JITFunction(Definition):
         given = self.given(args, keywords)
         return {each: read(f"{self.__name__}: argument {each}", value) for each, value in given.items()}
 
-    def _program(self, values, closure):
+    def program(self, values, closure=None):
+        """The Program for values by parameter name: Shaped, or None for a tensor whose annotation says it all, and
+        numbers. ParserError; TypeError and ValueError for what does not fit the annotations."""
         from pypto.jit.specialise import JitParser
 
         node, source, _ = self.source()
-        return JitParser(source, closure, values).specialise(node)
+        return JitParser(source, closure or self.closure(), values).specialise(node)
 
     def _compiled(self, args, keywords, config):
         values, closure = self.values(args, keywords), self.closure()
@@ -60,8 +66,10 @@ class JITFunction(Definition):
         compiled = self._cache.get(key)
         if compiled is None:
             from pypto.ir.compiled_program import CompiledProgram
+            from pypto.jit.arguments import Shaped
 
-            compiled = CompiledProgram(self._program(values, closure), config, self, values)
+            numbers = {name: value for name, value in values.items() if not isinstance(value, Shaped)}
+            compiled = CompiledProgram(self.program(values, closure), config, self.order, numbers)
             self._cache[key] = compiled
         return compiled, values
 

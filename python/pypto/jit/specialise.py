@@ -112,13 +112,15 @@ class JitParser(Callees, FunctionParser):
             if each.annotation is None:
                 hint = f"{name}: pl.Tensor"
                 self.fail(ParserTypeError, f"missing type annotation of parameter {name}", each, hint)
+            where = f"{node.name}: argument {name}"
             self.filling = value
+            if value is None and self.is_bare(each.annotation):
+                raise TypeError(f"{where}: its annotation says no shape; pass a tensor")
             type_, direction = self.annotation(each.annotation)
             self.filling = None
-            where = f"{node.name}: argument {name}"
             if isinstance(type_, ir.ScalarType):
-                if isinstance(value, Shaped):
-                    raise TypeError(f"{where}: expects a number, not a tensor")
+                if value is None or isinstance(value, Shaped):
+                    raise TypeError(f"{where}: expects a number, not {'nothing' if value is None else 'a tensor'}")
                 if not isinstance(value, ir.Expr):
                     self.env[name] = arguments.scalar(where, value, type_.dtype)
                     continue
@@ -132,7 +134,15 @@ class JitParser(Callees, FunctionParser):
             declared.append(direction)
         return params, declared
 
+    def is_bare(self, annotation):
+        """Whether an annotation is pl.Tensor, pl.Out[pl.Tensor] or pl.InOut[pl.Tensor]."""
+        if isinstance(annotation, ast.Subscript):
+            annotation = annotation.slice
+        return isinstance(annotation, ast.Attribute) and annotation.attr == "Tensor"
+
     def check_tensor(self, where, value, wanted, node):
+        if value is None:
+            value = Shaped(tuple(getattr(extent, "value", None) for extent in wanted.shape), wanted.dtype)
         if not isinstance(value, Shaped):
             number = f"the number {value}" if not isinstance(value, ir.Expr) else "a number"
             raise TypeError(f"{where}: expects a tensor, not {number}")
