@@ -1,6 +1,7 @@
 // Programs and functions.
 #include "Lowering.h"
 #include "Orchestrator.h"
+#include "TensorsToTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,18 +32,6 @@ protected:
 private:
   DenseMap<const ir::Var *, unsigned> &counts;
 };
-
-bool isKernel(const ir::Function &function) {
-  switch (function.func_type_) {
-  case ir::FunctionType::Opaque:
-  case ir::FunctionType::InCore:
-  case ir::FunctionType::AIC:
-  case ir::FunctionType::AIV:
-    return true;
-  default:
-    return false;
-  }
-}
 
 bool takesKnownTensors(const ir::Function &function) {
   return llvm::all_of(function.params_, [](const ir::VarPtr &param) {
@@ -141,8 +130,9 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramP
                                  const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
+  ir::ProgramPtr tiled = tensorsToTiles(program);
   return makeModule(context, program, options, [&](ModuleOp module) {
-    for (const ir::FunctionPtr &function : program->functions_)
+    for (const ir::FunctionPtr &function : tiled->functions_)
       if (isKernel(*function))
         withPlace(function->span_, [&] { Lowering(module, options).VisitFunction(function); });
   });
@@ -152,10 +142,11 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr
                                const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
-  ir::FunctionPtr entry = entryOf(*program);
+  ir::ProgramPtr tiled = tensorsToTiles(program);
+  ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerPyPTO(context, program, options), {}};
-  Orchestrator orchestrator(program, entry);
+  Orchestrator orchestrator(tiled, entry);
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, program, options, [&](ModuleOp module) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -1,6 +1,8 @@
 // Statements of an orchestrator.
 #include "Orchestrator.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
@@ -137,17 +139,22 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
     fail(op->span_, std::string(ir::KindName(op->kind())) + " is not lowered yet in an orchestrator");
   if (scope->split_ && *scope->split_ != ir::SplitMode::NONE)
     fail(op->span_, "split of a scope is not lowered yet");
-  ir::FunctionPtr &function = scopes[scope.get()];
-  if (!function)
-    function = outlined(*scope);
+  OutlinedScope &outline = scopes[scope.get()];
+  if (!outline.function)
+    outline = outlined(scope);
   std::vector<Held> arguments;
-  for (const ir::VarPtr &param : function->params_)
+  for (const ir::VarPtr &param : outline.inputs)
     arguments.push_back(valueOf(param));
-  launch(function, arguments, op->span_);
+  addResults(*outline.function, arguments, op->span_);
+  launch(outline.function, arguments, op->span_);
+  for (size_t i = 0; i < outline.results.size(); ++i)
+    held[outline.results[i].get()] = arguments[outline.inputs.size() + i];
   // Results of stores are the tensors themselves.
   TensorRoots roots = tensorRoots(scope->body_);
   for (const auto &[var, next] : roots)
-    if (auto found = held.find(rootOf(roots, next)); found != held.end())
+    if (llvm::any_of(outline.results, [&](const ir::VarPtr &result) { return result.get() == var; }))
+      continue;
+    else if (auto found = held.find(rootOf(roots, next)); found != held.end())
       held[var] = found->second;
 }
 

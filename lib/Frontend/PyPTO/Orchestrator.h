@@ -61,6 +61,11 @@ private:
     int64_t offset = 0;                                 ///< in the workspace, bytes
     bool returned = false;                              ///< made on the way, and a result
   };
+  /// A scope as a kernel: its parameters are `inputs`, then `results`, which it computes.
+  struct OutlinedScope {
+    pypto::ir::FunctionPtr function;
+    std::vector<pypto::ir::VarPtr> inputs, results;
+  };
   struct Launch {
     const PlannedKernel *kernel;
     std::vector<View> pointers; ///< one-dimensional: first element and extent
@@ -76,6 +81,7 @@ private:
   Held binary(const pypto::ir::BinaryExpr &op);
   Held unary(const pypto::ir::UnaryExpr &op);
   Held operation(const pypto::ir::CallPtr &op);
+  View makeTensor(std::vector<int64_t> shape, pypto::DataType dtype, const pypto::ir::Span &span);
   Held create(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held slice(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held reshape(const pypto::ir::OpView &call, const pypto::ir::Call &op);
@@ -83,13 +89,14 @@ private:
 
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);
+  void addResults(const pypto::ir::Function &function, std::vector<Held> &arguments, const pypto::ir::Span &span);
   void launch(const pypto::ir::FunctionPtr &function, const std::vector<Held> &arguments, const pypto::ir::Span &span);
   void checkArgument(const pypto::ir::Function &function, size_t index, const View &view, const pypto::ir::Span &span);
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
                                          std::vector<View> &pointers) const;
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
                                  unsigned pointers);
-  pypto::ir::FunctionPtr outlined(const pypto::ir::InCoreScopeStmt &scope);
+  OutlinedScope outlined(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
 
   void countTrip(const pypto::ir::Span &span);
   void bindCarried(const std::vector<pypto::ir::IterArgPtr> &args);
@@ -103,7 +110,7 @@ private:
   int64_t trips = 0; ///< of all loops
   std::deque<PlannedKernel> planned;
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
-  std::map<const pypto::ir::InCoreScopeStmt *, pypto::ir::FunctionPtr> scopes;
+  std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
   std::vector<Launch> launches;
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;

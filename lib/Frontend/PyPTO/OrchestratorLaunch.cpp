@@ -1,5 +1,6 @@
 // Launches of an orchestrator: kernels by how their tensors are passed.
 #include "Orchestrator.h"
+#include "TensorsToTiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -44,20 +45,31 @@ std::string textOf(const std::vector<int64_t> &numbers) {
 
 } // namespace
 
-ir::FunctionPtr Orchestrator::outlined(const ir::InCoreScopeStmt &scope) {
+Orchestrator::OutlinedScope Orchestrator::outlined(const std::shared_ptr<const ir::InCoreScopeStmt> &scope) {
   std::string name =
-      scope.name_hint_.empty() ? entry->name_ + "_incore_" + std::to_string(scopes.size() - 1) : scope.name_hint_;
-  std::vector<ir::VarPtr> params = freeVariables(scope.body_);
+      scope->name_hint_.empty() ? entry->name_ + "_incore_" + std::to_string(scopes.size() - 1) : scope->name_hint_;
+  OutlinedScope made;
+  made.inputs = freeVariables(scope->body_);
   std::set<const ir::Var *> written;
-  TensorRoots roots = tensorRoots(scope.body_);
+  TensorRoots roots = tensorRoots(scope->body_);
   for (const auto &[var, next] : roots)
     written.insert(rootOf(roots, next));
   std::vector<ir::ParamDirection> directions;
-  directions.reserve(params.size());
-  for (const ir::VarPtr &param : params)
+  directions.reserve(made.inputs.size());
+  for (const ir::VarPtr &param : made.inputs)
     directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
-  return std::make_shared<const ir::Function>(name, std::move(params), std::vector<ir::TypePtr>(), scope.body_,
-                                              scope.span_, ir::FunctionType::InCore, std::move(directions));
+  auto whole = std::make_shared<const ir::Function>(name, made.inputs, std::vector<ir::TypePtr>(), scope->body_,
+                                                    scope->span_, ir::FunctionType::InCore, std::move(directions));
+  made.function = tensorsToTiles(whole, escapingTensors(scope, entry->body_), &made.results);
+  return made;
+}
+
+/// Tensors for the outputs behind the arguments that are given.
+void Orchestrator::addResults(const ir::Function &function, std::vector<Held> &arguments, const ir::Span &span) {
+  for (size_t i = arguments.size(); i < function.params_.size(); ++i) {
+    auto type = ir::As<ir::TensorType>(function.params_[i]->type_);
+    arguments.emplace_back(makeTensor(integersOf(type->shape_), type->dtype_, span));
+  }
 }
 
 Held Orchestrator::call(const ir::Call &op) {
@@ -77,6 +89,7 @@ Held Orchestrator::call(const ir::Call &op) {
   arguments.reserve(op.args_.size());
   for (const ir::ExprPtr &argument : op.args_)
     arguments.push_back(valueOf(argument));
+  addResults(*function, arguments, op.span_);
   launch(function, arguments, op.span_);
   // What the function returns is one of its parameters; without a return statement its first output.
   std::vector<View> given;

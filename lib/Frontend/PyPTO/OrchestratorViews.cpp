@@ -20,25 +20,24 @@ Held Orchestrator::create(const ir::OpView &call, const ir::Call &op) {
     fail(op.span_, "init_value is not lowered yet; store the value with a kernel");
   if (auto layout = call.Enum<ir::TensorLayout>("layout"); layout && *layout != ir::TensorLayout::ND)
     fail(op.span_, "tensors of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
-  Buffer buffer;
-  buffer.name = "tensor" + std::to_string(buffers.size());
-  buffer.shape = integersOf(call.Elements("shape"));
-  buffer.dtype = *call.Keyword<pypto::DataType>("dtype");
-  buffer.offset = workspace;
-  View view{unsigned(buffers.size()), 0, buffer.shape, std::vector<int64_t>(buffer.shape.size()), buffer.dtype};
+  return makeTensor(integersOf(call.Elements("shape")), *call.Keyword<pypto::DataType>("dtype"), op.span_);
+}
+
+View Orchestrator::makeTensor(std::vector<int64_t> shape, pypto::DataType dtype, const ir::Span &span) {
+  View view{unsigned(buffers.size()), 0, std::move(shape), {}, dtype};
+  view.strides.resize(view.shape.size());
   int64_t elements = 1;
-  for (size_t axis = buffer.shape.size(); axis-- > 0;) {
+  for (size_t axis = view.shape.size(); axis-- > 0;) {
     view.strides[axis] = elements;
-    if (buffer.shape[axis] <= 0 || llvm::MulOverflow(elements, buffer.shape[axis], elements) ||
-        elements > int64_t(1) << 40)
-      fail(op.span_, "a tensor of this shape cannot be made");
+    if (view.shape[axis] <= 0 || llvm::MulOverflow(elements, view.shape[axis], elements) || elements > int64_t(1) << 40)
+      fail(span, "a tensor of this shape cannot be made");
   }
   constexpr int64_t alignment = 512;
-  int64_t bytes = llvm::divideCeil(uint64_t(elements) * uint64_t(buffer.dtype.GetBit()), 8);
+  int64_t bytes = llvm::divideCeil(uint64_t(elements) * uint64_t(dtype.GetBit()), 8);
+  buffers.push_back({"tensor" + std::to_string(buffers.size()), view.shape, dtype, {}, workspace});
   workspace = int64_t(llvm::alignTo(uint64_t(workspace + bytes), alignment));
   if (workspace > int64_t(1) << 40)
-    fail(op.span_, "the program makes tensors of more than 1 TiB");
-  buffers.push_back(std::move(buffer));
+    fail(span, "the program makes tensors of more than 1 TiB");
   return view;
 }
 

@@ -85,7 +85,51 @@ private:
   std::set<const ir::Var *> seen;
 };
 
+/// Variables that are bound in one statement and read outside of it.
+class EscapeCollector : public ir::IRVisitor {
+public:
+  explicit EscapeCollector(const ir::StmtPtr &scope) : scope(scope) {}
+  std::vector<ir::VarPtr> bound;
+  std::set<const ir::Var *> read;
+
+  void VisitStmt(const ir::StmtPtr &stmt) override {
+    bool enters = stmt == scope;
+    inside |= enters;
+    ir::IRVisitor::VisitStmt(stmt);
+    if (enters)
+      inside = false;
+  }
+
+protected:
+  void VisitExpr_(const ir::VarPtr &op) override { use(op.get()); }
+  void VisitExpr_(const ir::IterArgPtr &op) override { use(op.get()); }
+  void VisitDef(const ir::VarPtr &var) override {
+    if (auto arg = ir::As<ir::IterArg>(var))
+      VisitExpr(arg->initValue_);
+    if (inside && ir::IsA<ir::TensorType>(var->type_))
+      bound.push_back(var);
+  }
+
+private:
+  void use(const ir::Var *var) {
+    if (!inside)
+      read.insert(var);
+  }
+  ir::StmtPtr scope;
+  bool inside = false;
+};
+
 } // namespace
+
+std::vector<ir::VarPtr> escapingTensors(const ir::StmtPtr &scope, const ir::StmtPtr &whole) {
+  EscapeCollector collector(scope);
+  collector.VisitStmt(whole);
+  std::vector<ir::VarPtr> escaping;
+  for (const ir::VarPtr &var : collector.bound)
+    if (collector.read.count(var.get()))
+      escaping.push_back(var);
+  return escaping;
+}
 
 TensorRoots tensorRoots(const ir::StmtPtr &body) {
   RootCollector collector;

@@ -33,6 +33,8 @@ const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var
 
 /// Variables that a body reads and does not bind, in the order of their first use.
 std::vector<pypto::ir::VarPtr> freeVariables(const pypto::ir::StmtPtr &body);
+/// Tensors that a scope of `whole` binds and that are read outside of it, in the order of their binding.
+std::vector<pypto::ir::VarPtr> escapingTensors(const pypto::ir::StmtPtr &scope, const pypto::ir::StmtPtr &whole);
 
 } // namespace pto_mlir::pypto_frontend
 

@@ -15,6 +15,8 @@ _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
 _IGNORED = ("allow_early_resolve", "dumps", "no_dep_args")  # of one task alone
 # What an entry does with tensors outside of scopes; kernels may use the last two as well.
 _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
+# Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
+_TENSORS = ("pl.full", "pl.arange", "pl.random")
 _READS = ("tensor.dim", "tensor.read")
 
 
@@ -200,12 +202,13 @@ class JitParser(Callees, FunctionParser):
             self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
         return super().closure_value(value, node)
 
-    def write_subscript(self, target, node):
-        base = self.value(target.value)
-        if isinstance(base, ir.Expr) and isinstance(base.type, ir.TensorType):
-            hint = "use pl.store(tile, offsets, out)"
-            self.fail(UnsupportedFeatureError, "assigning windows of tensors is not supported yet", node, hint)
-        super().write_subscript(target, node)
+    @staticmethod
+    def is_tile(value):
+        return isinstance(value, ir.Expr) and isinstance(value.type, ir.TileType)
+
+    @staticmethod
+    def is_tensor(value):
+        return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
 
     def operation(self, name, arguments, keywords, node):
         if name in ("pl.submit", "pl.spmd_submit", "pl.no_dep", "pl.dump_tag", "pl.func_attr") or name.startswith(
@@ -213,15 +216,16 @@ class JitParser(Callees, FunctionParser):
         ):
             hint = f"one kernel: `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, f"{name} is not supported yet", node, hint)
+        if name in _TENSORS:
+            name = name.replace("pl.", "tensor.")
+        if name == "pl.assemble" and len(arguments) > 2 and self.is_tile(arguments[1]) and self.is_tensor(arguments[0]):
+            name, arguments = "tile.store", [arguments[1], arguments[2], arguments[0], *arguments[3:]]
         call = super().operation(name, arguments, keywords, node)
         called = call.op.name
         if not self.in_kernel:
             if called not in (*_VIEWS, *_READS):
                 message = f"{called} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
-        elif called.startswith("tensor.") and called not in _READS:
-            hint = "load tiles with pl.load, compute with them, and pl.store the result"
-            self.fail(UnsupportedFeatureError, f"{called} on tensors is not supported yet", node, hint)
         return call
 
     def check_kernel(self, body):

@@ -194,18 +194,6 @@ def test_wrong_calls_name_the_parameter(call, error, message):
     assert message in str(found.value) and "\n" not in str(found.value)
 
 
-@pl.jit
-def on_tensors(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    with pl.at(level=pl.Level.CORE_GROUP):
-        y = pl.add(x, x)  # noqa: F841
-
-
-@pl.jit
-def assigns_a_window(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    with pl.at(level=pl.Level.CORE_GROUP):
-        y[:] = pl.load(x, [0, 0], [8, 32])
-
-
 @pl.jit.extern
 def elsewhere(x: pl.Tensor, y: pl.Out[pl.Tensor]): ...
 
@@ -225,7 +213,7 @@ def no_scope(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     pass
 
 
-@pytest.mark.parametrize("entry", [on_tensors, assigns_a_window, calls, submits, no_scope])
+@pytest.mark.parametrize("entry", [calls, submits, no_scope])
 def test_what_is_not_supported_names_its_line(entry):
     with pytest.raises(UnsupportedFeatureError) as found:
         entry(numbers(8, 32), np.zeros((8, 32), np.float32))
@@ -247,12 +235,21 @@ def writes_an_input(x: pl.Tensor, y: pl.Tensor, z: pl.Out[pl.Tensor]):
         pl.store(t, [0, 0], z)
 
 
+@pl.jit
+def rebinds(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y = pl.mul(x, 2.0)
+        y = pl.add(x, 1.0)  # noqa: F841
+
+
 def test_directions_are_held_to():
     x, y, z = numbers(8, 32), np.zeros((8, 32), np.float32), np.zeros((8, 32), np.float32)
     with pytest.raises(PartialCodegenError, match="unwritten: output z is never written"):
         unwritten(x, y, z)
     with pytest.raises(ParserTypeError, match="y is written, but not declared as Out"):
         writes_an_input(x, y, z)
+    with pytest.raises(PartialCodegenError, match="rebinds: output y is never written"):
+        rebinds(x, y)
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,21 @@ def statements(body):
             stack.append(each.body)
 
 
+def written_operand(call):
+    """The number of the operand that an operation writes in global memory; None for others."""
+    name = "target" if call.op.name == "tensor.assemble" else "out"
+    names = ir.op_parameters(call.op.name) or []
+    return names.index(name) if name in names else None
+
+
 def returned_parameters(function):
     """Numbers of the parameters that a function returns, as results of stores are what was stored to."""
     roots, returned = {}, []
     for each in statements(function.body):
         if isinstance(each, ir.AssignStmt) and isinstance(each.value, ir.Call):
-            names = ir.op_parameters(each.value.op.name) or []
-            if "out" in names and isinstance(each.var.type, ir.TensorType):
-                roots[each.var] = each.value.args[names.index("out")]
+            index = written_operand(each.value)
+            if index is not None and isinstance(each.var.type, ir.TensorType):
+                roots[each.var] = each.value.args[index]
         elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
             for arg, result in zip(each.iter_args, each.return_vars, strict=True):
                 roots[arg] = roots[result] = arg.initValue
@@ -71,20 +78,24 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                 if len(given) == 1 and isinstance(given[0], ir.Var):
                     self.roots[stmt.var] = given[0]
                 return
-            names = ir.op_parameters(call.op.name) or []
-            if (
-                isinstance(call.type, ir.TensorType)
-                and "out" in names
-                and isinstance(call.args[names.index("out")], ir.Var)
-            ):
-                root = call.args[names.index("out")]
+            index = written_operand(call)
+            if isinstance(call.type, ir.TensorType) and index is not None and isinstance(call.args[index], ir.Var):
+                root = call.args[index]
                 self.roots[stmt.var] = self.roots.get(root, root)
 
     def root(self, value):
         """The tensor that a result of stores and calls is."""
-        while value in self.roots:
-            value = self.roots[value]
-        return value
+        while True:
+            if isinstance(value, ir.Call):
+                index = written_operand(value)
+                given = self.results_of(value) if isinstance(value.op, ir.GlobalVar) else []
+                if len(given) != 1 and index is None:
+                    return value
+                value = given[0] if given else value.args[index]
+            elif value in self.roots:
+                value = self.roots[value]
+            else:
+                return value
 
     def called(self, call):
         """The function that a call names; None where it is not known here."""
@@ -198,7 +209,6 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                     self.call_uses(call, written, read)
 
     def call_uses(self, call, written, read):
-        names = ir.op_parameters(call.op.name) or []
         if isinstance(call.op, ir.GlobalVar):
             function = self.called(call)
             directions = function.param_directions if function is not None else []
@@ -209,8 +219,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                     read.add(self.root(arg))
             return
         for index, arg in enumerate(call.args):
-            if not isinstance(arg, ir.Var):
-                continue
-            while arg in self.roots:
-                arg = self.roots[arg]
-            (written if index < len(names) and names[index] == "out" else read).add(arg)
+            if isinstance(arg, ir.Var):
+                (written if index == written_operand(call) else read).add(self.root(arg))
+            elif isinstance(arg, ir.Call):
+                self.call_uses(arg, written, read)

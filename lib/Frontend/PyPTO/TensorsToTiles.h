@@ -1,0 +1,23 @@
+// Operations on tensors in a kernel as operations on tiles: windows are loaded, results stored.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TENSORSTOTILES_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_TENSORSTOTILES_H
+
+#include "pypto/ir/program.h"
+
+namespace pto_mlir::pypto_frontend {
+
+/// The kernel with tiles for the tensors that it computes; the same function where it computes none. What it returns of
+/// them, and `escaping` (variables of its body that are read behind it), become outputs behind its parameters; `made`:
+/// those of `escaping` that do. ValueErrors begin with the place.
+pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function,
+                                      const std::vector<pypto::ir::VarPtr> &escaping = {},
+                                      std::vector<pypto::ir::VarPtr> *made = nullptr);
+
+/// The program with this done to its kernels.
+pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program);
+
+bool isKernel(const pypto::ir::Function &function);
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif

@@ -1,0 +1,279 @@
+// Operations on tensors as those on tiles.
+#include "Tiler.h"
+#include "Types.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+namespace {
+
+ir::ExprPtr number(int64_t value) {
+  return std::make_shared<const ir::ConstInt>(value, pypto::DataType::INDEX, ir::Span::unknown());
+}
+
+ir::ExprPtr tuple(std::vector<ir::ExprPtr> elements) {
+  return std::make_shared<const ir::MakeTuple>(std::move(elements), ir::Span::unknown());
+}
+
+ir::ExprPtr sum(const ir::ExprPtr &a, int64_t b) {
+  if (auto known = ir::ConstantInt(a))
+    return number(*known + b);
+  return b ? ir::ExprPtr(ir::MakeBinary(ir::NodeKind::Add, a, number(b), pypto::DataType::INDEX, a->span_)) : a;
+}
+
+std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::ExprPtr>(count, number(0)); }
+
+const std::vector<ir::ExprPtr> &shapeOf(const ir::VarPtr &var) { return *ir::ShapeOf(var->type_); }
+
+/// Extents of a shape of two axes; one axis is a row.
+std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &span) {
+  int64_t rows = 1, columns = 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    auto extent = ir::ConstantInt(shape[axis]);
+    if (!extent)
+      fail(span, "operations on tensors need extents that are known when the program is compiled");
+    (axis + 1 == shape.size() ? columns : rows) *= *extent;
+  }
+  return {rows, columns};
+}
+
+bool isIn(std::string_view name, std::initializer_list<std::string_view> names) {
+  return llvm::is_contained(names, name);
+}
+
+std::optional<ir::MemorySpace> spaceOf(const ir::VarPtr &tile) {
+  auto type = ir::As<ir::TileType>(tile->type_);
+  return type ? type->GetMemorySpace() : std::nullopt;
+}
+
+} // namespace
+
+ir::CallPtr Tiler::make(std::string_view op, std::vector<ir::ExprPtr> operands, ir::Attrs keywords) {
+  ir::Attrs arguments;
+  for (ir::ExprPtr &operand : operands)
+    arguments.emplace_back("", std::move(operand));
+  arguments.insert(arguments.end(), keywords.begin(), keywords.end());
+  return ir::CreateOp(op, std::move(arguments), place);
+}
+
+ir::VarPtr Tiler::bind(const ir::CallPtr &call) {
+  auto var = std::make_shared<const ir::Var>(name.empty() ? "t" : name, call->type_, call->span_);
+  out->push_back(std::make_shared<const ir::AssignStmt>(var, call, call->span_));
+  return var;
+}
+
+ir::StmtPtr Tiler::storeOf(const ir::VarPtr &tile, const ir::VarPtr &tensor) {
+  ir::CallPtr call =
+      ir::CreateOp("tile.store", {tile, tuple(zeros(shapeOf(tensor).size())), tensor}, tensor->span_);
+  return std::make_shared<const ir::EvalStmt>(call, tensor->span_);
+}
+
+std::optional<Window> Tiler::windowOf(const ir::ExprPtr &tensor) const {
+  if (auto call = ir::As<ir::Call>(tensor); call && call->op_->name_ == "tensor.slice")
+    return sliced(ir::OpView(*call));
+  auto var = ir::As<ir::Var>(tensor);
+  if (!var || tiles.count(var.get()))
+    return std::nullopt;
+  if (auto found = windows.find(var.get()); found != windows.end())
+    return found->second;
+  return Window{var, zeros(shapeOf(var).size()), shapeOf(var), shapeOf(var)};
+}
+
+/// A view of a tensor in global memory; nothing for a slice of a computed one.
+std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
+  auto window = windowOf(view.Operand("x"));
+  if (!window)
+    return std::nullopt;
+  if (!view.Elements("valid_shape").empty() || window->shape.size() != window->extents.size())
+    fail(place, "this view of a view, or one with valid_shape, is not lowered yet inside a kernel");
+  window->extents = view.Elements("shape");
+  std::vector<ir::ExprPtr> offsets = view.Elements("offset");
+  for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    auto known = ir::ConstantInt(offsets[axis]);
+    window->offsets[axis] = known ? sum(window->offsets[axis], *known)
+                                  : ir::MakeBinary(ir::NodeKind::Add, window->offsets[axis], offsets[axis],
+                                                   pypto::DataType::INDEX, place);
+  }
+  window->shape = window->extents;
+  std::vector<ir::ExprPtr> dropped = view.Elements("drop_dims");
+  for (size_t i = dropped.size(); i-- > 0;)
+    window->shape.erase(window->shape.begin() + *ir::ConstantInt(dropped[i]));
+  if (window->shape.empty())
+    window->shape = {number(1)};
+  return window;
+}
+
+ir::VarPtr Tiler::load(const Window &window) {
+  ir::VarPtr loaded = bind(make("tile.load", {window.tensor, tuple(window.offsets), tuple(window.extents)}));
+  return window.shape.size() == window.extents.size() ? loaded : reshaped(loaded, window.shape);
+}
+
+ir::VarPtr Tiler::reshaped(const ir::VarPtr &tile, const std::vector<ir::ExprPtr> &shape) {
+  return bind(make("tile.reshape", {tile, tuple(shape)}));
+}
+
+/// The operand as a tile for vector operations.
+ir::VarPtr Tiler::tile(const ir::ExprPtr &operand) {
+  ir::VarPtr held = ir::As<ir::Var>(rewritten(operand));
+  if (held && ir::IsA<ir::TensorType>(held->type_))
+    return load(*windowOf(held));
+  if (!held || !ir::IsA<ir::TileType>(held->type_))
+    fail(place, "a tensor or tile is needed here");
+  if (auto space = spaceOf(held); space && *space != ir::MemorySpace::Vec)
+    fail(place, "a matrix product and operations on its elements in one scope are not lowered yet; store the product to "
+                "a tensor and go on in a second scope");
+  return held;
+}
+
+ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
+  ir::OpView view(*call);
+  if (!view.row())
+    return nullptr;
+  std::string_view op = view.row()->name.substr(7); // behind "tensor."
+  if (op == "dim")
+    return nullptr;
+  if (op == "read") {
+    auto var = ir::As<ir::Var>(view.Operand("x"));
+    if (var && windows.count(var.get()))
+      fail(place, "an element of a view that is made inside the kernel; read it from the tensor");
+    if (!var || !tileOf(var.get()))
+      return nullptr;
+    fail(place, "an element of a tensor that the kernel computes is not lowered yet; store it first");
+  }
+  if (op == "matmul")
+    return product(view, call);
+  if (op == "slice") {
+    if (auto window = sliced(view))
+      return load(*window);
+    return byName(view, call);
+  }
+  if (op == "create_tensor")
+    return bind(make("tile.create", {view.Operand("shape")}, {{"dtype", *view.Keyword("dtype")}}));
+  if (op == "assemble")
+    fail(place, "assemble into a tensor that the kernel computes is not lowered yet; assemble into an output");
+  if (isIn(op, {"add", "sub", "mul", "div", "maximum", "minimum"}))
+    return elementwise(view, call);
+  return byName(view, call);
+}
+
+/// The operation of the same name on tiles. Columns go as rows, which is how their elements lie.
+ir::VarPtr Tiler::byName(const ir::OpView &view, const ir::CallPtr &call) {
+  std::string op = "tile." + std::string(view.row()->name.substr(7));
+  if (!ir::FindOp(op))
+    fail(place, std::string(view.row()->name) + " is not lowered yet");
+  std::vector<ir::ExprPtr> shape;
+  bool isElementwise = view.row()->rule == ir::OpRule::Like || view.row()->rule == ir::OpRule::Promote;
+  ir::Attrs arguments;
+  size_t operands = 0;
+  for (const ir::OpParam &param : view.row()->params) {
+    ir::ExprPtr operand = param.operand ? view.Operand(param.name) : nullptr;
+    if (!operand)
+      continue;
+    if (ir::IsA<ir::TensorType>(operand->type_)) {
+      operand = tile(operand);
+      ++operands;
+    }
+    arguments.emplace_back(std::string(param.name), operand);
+  }
+  const std::vector<ir::ExprPtr> *result = ir::ShapeOf(call->type_);
+  bool column = isElementwise && operands == 1 && result && result->size() == 2 &&
+                ir::ConstantInt((*result)[1]) == 1 && ir::ConstantInt((*result)[0]) != 1;
+  if (column) {
+    shape = *result;
+    for (auto &[param, value] : arguments)
+      if (auto *expr = std::get_if<ir::ExprPtr>(&value); expr && ir::IsA<ir::TileType>((*expr)->type_))
+        value = ir::ExprPtr(reshaped(ir::As<ir::Var>(*expr), {shape[1], shape[0]}));
+  }
+  for (const auto &keyword : call->kwargs_)
+    arguments.push_back(keyword);
+  ir::VarPtr made = bind(ir::CreateOp(op, std::move(arguments), place));
+  return column ? reshaped(made, shape) : made;
+}
+
+/// Two operands; a column [M, 1] or a row [1, N] on one side is repeated.
+ir::VarPtr Tiler::elementwise(const ir::OpView &view, const ir::CallPtr &call) {
+  std::string op(view.row()->name.substr(7));
+  ir::VarPtr left = tile(view.Operand("lhs")), right = tile(view.Operand("rhs"));
+  auto a = extentsOf(shapeOf(left), place), b = extentsOf(shapeOf(right), place);
+  if (a == b) {
+    bool column = a.second == 1 && a.first != 1;
+    if (!column)
+      return bind(make("tile." + op, {left, right}, call->kwargs_));
+    std::vector<ir::ExprPtr> row{number(1), number(a.first)};
+    ir::VarPtr first = reshaped(left, row), second = left == right ? first : reshaped(right, row);
+    return reshaped(bind(make("tile." + op, {first, second}, call->kwargs_)), *ir::ShapeOf(call->type_));
+  }
+  if (a.first * a.second < b.first * b.second) {
+    if (op == "sub" || op == "div")
+      fail(place, op + " of a smaller tensor by a greater one is not lowered yet; expand it first");
+    std::swap(left, right);
+    std::swap(a, b);
+  }
+  std::string suffix = op == "maximum" ? "max" : op == "minimum" ? "min" : op;
+  if (b.second == 1 && b.first == a.first)
+    return bind(make("tile.row_expand_" + suffix, {left, right}));
+  if (b.first == 1 && b.second == a.second)
+    return bind(make("tile.col_expand_" + suffix, {left, right}));
+  fail(place, "operands of these shapes are not repeated; one must be [M, 1] or [1, N]");
+}
+
+/// A window of `target` in global memory as a store; null where the target is computed.
+ir::CallPtr Tiler::assembled(const ir::OpView &view, const ir::CallPtr &call) {
+  auto window = windowOf(view.Operand("target"));
+  if (!window)
+    return nullptr;
+  ir::ExprPtr source = rewritten(view.Operand("source"));
+  if (ir::IsA<ir::TensorType>(source->type_))
+    source = tile(source);
+  std::vector<ir::ExprPtr> offset = view.Elements("offset");
+  for (size_t axis = 0; axis < offset.size() && axis < window->offsets.size(); ++axis)
+    if (auto known = ir::ConstantInt(window->offsets[axis]); !known || *known)
+      fail(place, "assemble into a view that is made inside the kernel; make it before the scope");
+  return make("tile.store", {source, tuple(offset), window->tensor}, call->kwargs_);
+}
+
+/// A product of parts of tensors, in steps along K that L0 holds.
+ir::VarPtr Tiler::product(const ir::OpView &view, const ir::CallPtr &call) {
+  for (const char *keyword : {"a_trans", "b_trans", "c_matrix_nz"})
+    if (view.Keyword<bool>(keyword).value_or(false))
+      fail(place, std::string(keyword) + " of a product of tensors is not lowered yet; load and move tiles");
+  auto a = windowOf(view.Operand("lhs")), b = windowOf(view.Operand("rhs"));
+  if (!a || !b)
+    fail(place, "a product of tensors that the kernel computes is not lowered yet; store them first");
+  if (a->extents.size() != 2 || b->extents.size() != 2 || a->shape.size() != 2 || b->shape.size() != 2)
+    fail(place, "a product of tensors needs two axes");
+  auto [m, k] = extentsOf(a->extents, place);
+  auto [k2, n] = extentsOf(b->extents, place);
+  constexpr int64_t operandBytes = 32 << 10, accumulatorBytes = 128 << 10; // half of L0A and L0B; L0C
+  int64_t bytes = ir::ElementTypeOf(call->args_[0]->type_)->GetByte();
+  if (m * n * 4 > accumulatorBytes)
+    fail(place, "a product of " + std::to_string(m) + " x " + std::to_string(n) +
+                    " is greater than L0C; compute it in parts, such as 128 x 128");
+  int64_t step = llvm::alignDown(uint64_t(operandBytes / (std::max(m, n) * bytes)), 16);
+  if (step == 0)
+    fail(place, "a product of " + std::to_string(m) + " x " + std::to_string(n) + " has too long rows for L0");
+  auto part = [&](const Window &window, size_t axis, int64_t begin, int64_t size, ir::MemorySpace space) {
+    std::vector<ir::ExprPtr> offsets = window.offsets, extents = window.extents;
+    offsets[axis] = sum(offsets[axis], begin);
+    extents[axis] = number(size);
+    auto in = [](ir::MemorySpace memory) {
+      return ir::Attrs{{"target_memory", ir::EnumValue{ir::EnumTraits<ir::MemorySpace>::kKind, uint8_t(memory)}}};
+    };
+    ir::VarPtr mat = bind(make("tile.load", {window.tensor, tuple(offsets), tuple(extents)}, in(ir::MemorySpace::Mat)));
+    return bind(make("tile.move", {mat}, in(space)));
+  };
+  ir::VarPtr acc;
+  for (int64_t begin = 0; begin < k; begin += step) {
+    int64_t size = std::min(step, k - begin);
+    ir::VarPtr left = part(*a, 1, begin, size, ir::MemorySpace::Left);
+    ir::VarPtr right = part(*b, 0, begin, size, ir::MemorySpace::Right);
+    acc = bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
+  }
+  return acc;
+}
+
+} // namespace pto_mlir::pypto_frontend

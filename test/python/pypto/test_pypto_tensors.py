@@ -1,0 +1,168 @@
+"""Operations on tensors inside scopes and kernels, against numpy."""
+
+import numpy as np
+import pypto.language as pl
+import pytest
+from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def zeros(*shape):
+    return np.zeros(shape, np.float32)
+
+
+@pl.jit
+def chain(x: pl.Tensor, y: pl.Out[pl.Tensor], out: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.add(pl.mul(x, 2.0), x)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out = pl.assemble(out, pl.exp(y), [0, 0])
+    return y, out
+
+
+def test_windows_are_stored():
+    x, y, out = numbers(32, 64), zeros(32, 64), zeros(32, 64)
+    chain(x, y, out)
+    np.testing.assert_array_equal(y, x * 2 + x)
+    np.testing.assert_allclose(out, np.exp(y.astype(np.float64)), rtol=1e-6)
+
+
+@pl.jit
+def softmax(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        shifted = pl.exp(pl.sub(x, pl.row_max(x)))
+        total = pl.row_sum(shifted)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.row_expand_div(shifted, total)
+    return y
+
+
+def test_what_a_scope_computes_is_there_behind_it():
+    x, y = numbers(32, 64), zeros(32, 64)
+    softmax(x, y)
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-7)
+
+
+@pl.jit
+def norm(x: pl.Tensor, gamma: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        mean = pl.mul(pl.row_sum(pl.mul(x, x)), 1.0 / 64)
+        y[:] = pl.mul(pl.div(x, pl.sqrt(pl.add(mean, 1e-5))), gamma)
+    return y
+
+
+def test_columns_and_rows_are_repeated():
+    x, gamma, y = numbers(32, 64), numbers(1, 64, seed=1), zeros(32, 64)
+    norm(x, gamma, y)
+    wide = x.astype(np.float64)
+    expected = wide / np.sqrt((wide * wide).mean(1, keepdims=True) + 1e-5) * gamma
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)
+
+
+@pl.jit
+def loops(x: pl.Tensor, y: pl.Out[pl.Tensor], flip: pl.Scalar[pl.INT32]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        acc = pl.full([8, 32], dtype=pl.FP32, value=0.0)
+        for i in pl.range(4):
+            acc = pl.add(acc, x[i * 8 : i * 8 + 8, :])
+        if flip > 0:
+            acc = pl.neg(acc)
+        y[0:8, :] = acc
+        y[8:16, :] = x[0:8, :]
+    return y
+
+
+@pytest.mark.parametrize("flip", [0, 1])
+def test_loops_carry_what_they_compute(flip):
+    x, y = numbers(32, 32), zeros(16, 32)
+    loops(x, y, flip)
+    total = zeros(8, 32)
+    for i in range(4):
+        total = total + x[i * 8 : i * 8 + 8]
+    np.testing.assert_array_equal(y, np.concatenate([-total if flip else total, x[:8]]))
+
+
+@pl.jit
+def product(a: pl.Tensor, b: pl.Tensor, bias: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        acc = pl.matmul(a, b, out_dtype=pl.FP32)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c[:] = pl.add(acc, bias)
+    return c
+
+
+@pytest.mark.parametrize("m, k, n", [(64, 64, 64), (128, 256, 128), (16, 512, 32), (32, 48, 64)])
+def test_products_in_steps_along_k(m, k, n):
+    a, b, bias, c = numbers(m, k), numbers(k, n, seed=1), numbers(m, n, seed=2), zeros(m, n)
+    product(a, b, bias, c)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b + bias, rtol=1e-4, atol=1e-4)
+
+
+@pl.jit
+def split_k(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c = pl.assemble(c, pl.full([64, 64], dtype=pl.FP32, value=0.0), [0, 0])
+    for i in pl.parallel(4):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            part = pl.matmul(a[:, i * 64 : i * 64 + 64], b[i * 64 : i * 64 + 64, :], out_dtype=pl.FP32)
+            c = pl.assemble(c, part, [0, 0], atomic=pl.AtomicType.Add)
+    return c
+
+
+def test_atomic_sums_of_several_launches():
+    a, b, c = numbers(64, 256), numbers(256, 64, seed=1), np.full((64, 64), 5, np.float32)
+    split_k(a, b, c)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+@pl.jit.incore
+def scaled(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    y[:] = pl.mul(x, 3.0)
+    return y
+
+
+@pl.jit
+def calls(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    return scaled(x, y)
+
+
+def test_kernels_compute_with_tensors():
+    x, y = numbers(16, 32), zeros(16, 32)
+    calls(x, y)
+    np.testing.assert_array_equal(y, x * 3)
+
+
+@pl.jit
+def mixed(a: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c[:] = pl.add(pl.matmul(a, a), a)
+
+
+@pl.jit
+def too_large(a: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c[:] = pl.matmul(a, a)
+
+
+@pl.jit
+def smaller_left(a: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c[:] = pl.sub(pl.row_sum(a), a)
+
+
+@pytest.mark.parametrize(
+    "entry, size, message",
+    [
+        (mixed, 64, "in one scope are not lowered yet"),
+        (too_large, 256, "greater than L0C; compute it in parts"),
+        (smaller_left, 64, "sub of a smaller tensor by a greater one"),
+    ],
+)
+def test_what_is_refused_names_its_line(entry, size, message):
+    with pytest.raises((InvalidOperationError, UnsupportedFeatureError), match=message) as found:
+        entry(numbers(size, size), zeros(size, size))
+    assert found.value.span["filename"] == __file__ and found.value.span["line"] > 1
