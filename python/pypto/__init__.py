@@ -14,4 +14,15 @@ DT_INT64 = DataType.INT64
 DT_UINT8 = DataType.UINT8
 DT_BOOL = DataType.BOOL
 
+_PARTS = ("backend", "codegen", "ir", "language", "runtime")
+
+
+def __getattr__(name):
+    if name in _PARTS:  # loaded when they are needed
+        import importlib
+
+        return importlib.import_module(f"pypto.{name}")
+    raise AttributeError(f"module 'pypto' has no attribute {name!r}")
+
+
 __all__ = ["DataType", "__version__"]

@@ -4,8 +4,8 @@
 #include "Tiler.h"
 #include "Types.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace pto_mlir::pypto_frontend {
 
@@ -86,10 +86,10 @@ void Tiler::statement(const ir::StmtPtr &stmt) {
     std::vector<ir::VarPtr> results;
     Stmts stmts;
     loop(*op, args, results, stmts);
-    out->push_back(std::make_shared<const ir::ForStmt>(
-        op->loop_var_, op->start_, op->stop_, op->step_, std::move(args),
-        std::make_shared<const ir::SeqStmts>(std::move(stmts), op->body_->span_), std::move(results), op->span_,
-        op->kind_, op->attrs_));
+    out->push_back(
+        std::make_shared<const ir::ForStmt>(op->loop_var_, op->start_, op->stop_, op->step_, std::move(args),
+                                            std::make_shared<const ir::SeqStmts>(std::move(stmts), op->body_->span_),
+                                            std::move(results), op->span_, op->kind_, op->attrs_));
   } else if (auto op = ir::As<ir::WhileStmt>(stmt)) {
     std::vector<ir::IterArgPtr> args;
     std::vector<ir::VarPtr> results;
@@ -208,8 +208,8 @@ void Tiler::branch(const ir::IfStmt &stmt) {
         return i < yields.size() && ir::IsA<ir::TileType>(yields[i]->type_);
       };
       if (isTile(thenYields) != isTile(elseYields))
-        fail(stmt.span_, "the arms give " + var->name_hint_ +
-                             " in two ways: computed, and in global memory; compute it in both");
+        fail(stmt.span_,
+             "the arms give " + var->name_hint_ + " in two ways: computed, and in global memory; compute it in both");
       if (isTile(thenYields))
         tile = thenYields[i]->type_;
     }

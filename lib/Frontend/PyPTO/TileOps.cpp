@@ -67,8 +67,7 @@ ir::VarPtr Tiler::bind(const ir::CallPtr &call) {
 }
 
 ir::StmtPtr Tiler::storeOf(const ir::VarPtr &tile, const ir::VarPtr &tensor) {
-  ir::CallPtr call =
-      ir::CreateOp("tile.store", {tile, tuple(zeros(shapeOf(tensor).size())), tensor}, tensor->span_);
+  ir::CallPtr call = ir::CreateOp("tile.store", {tile, tuple(zeros(shapeOf(tensor).size())), tensor}, tensor->span_);
   return std::make_shared<const ir::EvalStmt>(call, tensor->span_);
 }
 
@@ -94,9 +93,9 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
   std::vector<ir::ExprPtr> offsets = view.Elements("offset");
   for (size_t axis = 0; axis < offsets.size(); ++axis) {
     auto known = ir::ConstantInt(offsets[axis]);
-    window->offsets[axis] = known ? sum(window->offsets[axis], *known)
-                                  : ir::MakeBinary(ir::NodeKind::Add, window->offsets[axis], offsets[axis],
-                                                   pypto::DataType::INDEX, place);
+    window->offsets[axis] =
+        known ? sum(window->offsets[axis], *known)
+              : ir::MakeBinary(ir::NodeKind::Add, window->offsets[axis], offsets[axis], pypto::DataType::INDEX, place);
   }
   window->shape = window->extents;
   std::vector<ir::ExprPtr> dropped = view.Elements("drop_dims");
@@ -124,8 +123,9 @@ ir::VarPtr Tiler::tile(const ir::ExprPtr &operand) {
   if (!held || !ir::IsA<ir::TileType>(held->type_))
     fail(place, "a tensor or tile is needed here");
   if (auto space = spaceOf(held); space && *space != ir::MemorySpace::Vec)
-    fail(place, "a matrix product and operations on its elements in one scope are not lowered yet; store the product to "
-                "a tensor and go on in a second scope");
+    fail(place,
+         "a matrix product and operations on its elements in one scope are not lowered yet; store the product to "
+         "a tensor and go on in a second scope");
   return held;
 }
 
@@ -180,8 +180,8 @@ ir::VarPtr Tiler::byName(const ir::OpView &view, const ir::CallPtr &call) {
     arguments.emplace_back(std::string(param.name), operand);
   }
   const std::vector<ir::ExprPtr> *result = ir::ShapeOf(call->type_);
-  bool column = isElementwise && operands == 1 && result && result->size() == 2 &&
-                ir::ConstantInt((*result)[1]) == 1 && ir::ConstantInt((*result)[0]) != 1;
+  bool column = isElementwise && operands == 1 && result && result->size() == 2 && ir::ConstantInt((*result)[1]) == 1 &&
+                ir::ConstantInt((*result)[0]) != 1;
   if (column) {
     shape = *result;
     for (auto &[param, value] : arguments)

@@ -52,7 +52,8 @@ private:
   pypto::ir::VarPtr load(const Window &window);
   pypto::ir::VarPtr reshaped(const pypto::ir::VarPtr &tile, const std::vector<pypto::ir::ExprPtr> &shape);
   pypto::ir::VarPtr bind(const pypto::ir::CallPtr &call);
-  pypto::ir::CallPtr make(std::string_view op, std::vector<pypto::ir::ExprPtr> operands, pypto::ir::Attrs keywords = {});
+  pypto::ir::CallPtr make(std::string_view op, std::vector<pypto::ir::ExprPtr> operands,
+                          pypto::ir::Attrs keywords = {});
 
   Stmts *out = nullptr;
   pypto::ir::Span place = pypto::ir::Span::unknown();

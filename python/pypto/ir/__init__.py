@@ -19,4 +19,19 @@ def __getattr__(name):
         from pypto.ir.builder import IRBuilder
 
         return IRBuilder
+    if name == "OptimizationStrategy":
+        from pypto.ir.pass_manager import OptimizationStrategy
+
+        return OptimizationStrategy
+    if name == "CompiledProgram":
+        from pypto.ir.compiled_program import CompiledProgram
+
+        return CompiledProgram
     raise AttributeError(f"module 'pypto.ir' has no attribute {name!r}")
+
+
+def compile(program, *args, **keywords):
+    """The CompiledProgram of a Program, written to a folder (pypto.ir.program_compile)."""
+    from pypto.ir.program_compile import compile_program
+
+    return compile_program(program, *args, **keywords)

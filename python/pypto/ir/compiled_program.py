@@ -52,13 +52,14 @@ def compile_to(program, file, processor, blocks=1):
 
 class CompiledProgram:
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
-    `pmodel`: the bytes of the file.
+    `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
 
     `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program.
     """
 
     def __init__(self, program, config, order=None, numbers=None):
         self.program, self.platform = program, config.platform
+        self.output_dir = None
         main = main_of(program)
         self._name = main.name
         self._numbers = numbers or {}
@@ -72,6 +73,14 @@ class CompiledProgram:
         outputs = {each.name: each for each in self._session.get_outputs()}
         self._made = {name: outputs[name] for name in outputs if name not in self._types}
         self.has_return = bool(self._made)
+
+    def __fspath__(self):
+        if self.output_dir is None:
+            raise TypeError(f"{self._name}: was compiled in memory; ir.compile writes a folder")
+        return str(self.output_dir)
+
+    def __str__(self):
+        return str(self.output_dir or f"<CompiledProgram {self._name}>")
 
     def _compile(self, config):
         from pto_mlir import runtime
@@ -147,7 +156,8 @@ class CompiledProgram:
         memory = {name: buffer.data for name, buffer in buffers.items()}
         returned = []
         for name, made in self._made.items():
-            returned.append(_zeros(made.shape, made.type, args))
+            kind = made.type.removeprefix("tensor(").removesuffix(")")
+            returned.append(_zeros(made.shape, "float32" if kind == "float" else kind, args))
             memory[name] = read(name, returned[-1]).data
         self._session.run_in_place(memory)
         return returned

@@ -77,6 +77,8 @@ def read(where, value):
     """A number, or the Buffer of a tensor. TypeError, ValueError name `where`."""
     if isinstance(value, (bool, int, float)):
         return value
+    if hasattr(value, "held"):  # a DeviceTensor
+        return Buffer(value.shape, value.dtype, value.held(where), True)
     if isinstance(value, np.generic) or isinstance(value, numbers.Number):
         if isinstance(value, (np.bool_, np.integer, np.floating)):
             return value.item()

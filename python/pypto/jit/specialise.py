@@ -1,6 +1,7 @@
 """One specialisation: the entry with shapes, types and numbers of a call, as an orchestrator with its kernels."""
 
 import ast
+import copy
 
 from pypto.jit import arguments
 from pypto.jit.arguments import Shaped
@@ -18,6 +19,10 @@ _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
 _TENSORS = ("pl.full", "pl.arange", "pl.random")
 _READS = ("tensor.dim", "tensor.read")
+
+
+class Task:
+    """What `as task` of a scope names."""
 
 
 class JitParser(Callees, FunctionParser):
@@ -177,7 +182,16 @@ class JitParser(Callees, FunctionParser):
         if self.in_kernel:
             hint = f"one `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, "scopes inside a kernel are not supported yet", node, hint)
+        item = node.items[0]
+        task = item.optional_vars
+        if task is not None:
+            if not isinstance(task, ast.Name):
+                self.fail(ParserTypeError, "`as` of a scope needs a name", task)
+            node = copy.copy(node)
+            node.items = [ast.withitem(item.context_expr, None)]
         super().stmt_With(node)
+        if task is not None:
+            self.env[task.id] = Task()
         scope = self.out[-1]
         if isinstance(scope, ir.InCoreScopeStmt):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
@@ -188,6 +202,14 @@ class JitParser(Callees, FunctionParser):
             self.check_kernel(scope.body)
         elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt)):
             self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"`{_SCOPE}`")
+
+    def scope_arguments(self, call):
+        """Without `deps`: launches are ordered by all memory that they share, so an edge more changes no result."""
+        arguments, attrs = super().scope_arguments(call)
+        deps = attrs.pop("deps", [])
+        if not isinstance(deps, list) or not all(each is None or isinstance(each, Task) for each in deps):
+            self.fail(ParserTypeError, "deps must be a list literal of tasks: `with pl.at(..) as task:`", call)
+        return arguments, attrs
 
     def scope_body(self, node):
         call = node.items[0].context_expr if isinstance(node, ast.With) else None

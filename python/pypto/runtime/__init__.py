@@ -1,4 +1,4 @@
-"""How programs run: RunConfig."""
+"""How programs run: RunConfig, run, ChipWorker."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -78,4 +78,46 @@ class RunConfig:
         return _PROCESSORS[self.platform]
 
 
-__all__ = ["RunConfig"]
+def run(program, *tensors, config=None):
+    """Compiles a Program, runs it with these arguments, outputs in place, and gives the CompiledProgram. Without
+    tensors, or with codegen_only, it is only compiled."""
+    from pypto.ir.compiled_program import CompiledProgram
+
+    config = config or RunConfig()
+    compiled = CompiledProgram(program, config)
+    if tensors and not config.codegen_only:
+        compiled(*tensors)
+    return compiled
+
+
+def configure_log(*_, **__):
+    """Levels of logging; there is no log."""
+
+
+_LAZY = {
+    "ChipWorker": "worker",
+    "DeviceTensor": "worker",
+    "RegistrationHandle": "worker",
+    "TensorSpec": "tensor_spec",
+    "ScalarSpec": "tensor_spec",
+}
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(f"pypto.runtime.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'pypto.runtime' has no attribute {name!r}")
+
+
+__all__ = [
+    "ChipWorker",
+    "DeviceTensor",
+    "RegistrationHandle",
+    "RunConfig",
+    "ScalarSpec",
+    "TensorSpec",
+    "configure_log",
+    "run",
+]

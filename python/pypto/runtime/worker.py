@@ -1,0 +1,104 @@
+"""ChipWorker: programs that are kept ready on a device, and tensors that stay there."""
+
+import numpy as np
+
+from pypto.ir.compiled_program import CompiledProgram
+from pypto.jit.arguments import array_type, element_type, read
+from pypto.pypto_core import DataType
+
+
+class DeviceTensor:
+    """A tensor of a worker, usable wherever a tensor is passed: `shape`, `dtype`."""
+
+    def __init__(self, worker, array, dtype):
+        self.shape, self.dtype = tuple(array.shape), dtype
+        self._worker, self._array = worker, array
+
+    def held(self, where):
+        """The memory. ValueError after it was freed."""
+        if self._array is None:
+            raise ValueError(f"{where}: the DeviceTensor was freed")
+        return self._array
+
+
+class RegistrationHandle:
+    """A registered program: `handle(*args)` runs it."""
+
+    def __init__(self, worker, compiled):
+        self._worker, self._compiled = worker, compiled
+
+    def __call__(self, *args, **keywords):
+        return self._worker.run(self._compiled, *args, **keywords)
+
+
+class ChipWorker:
+    """A device that programs run on, as a context manager or closed by hand. ValueError for other levels than 2, for
+    use after close, and for tensors of another worker."""
+
+    def __init__(self, config=None, *, level=2):
+        from pypto.runtime import RunConfig
+
+        if level != 2:
+            raise ValueError(f"level: expects 2, not {level!r}")
+        self.config = config or RunConfig()
+        self.aicpu_dlopen_count = 0
+        self._programs, self._tensors, self._closed = [], [], False
+
+    def __enter__(self):
+        self._open()
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _open(self):
+        if self._closed:
+            raise ValueError("the ChipWorker is closed")
+
+    def register(self, compiled) -> RegistrationHandle:
+        self._open()
+        if not isinstance(compiled, CompiledProgram):
+            raise TypeError(f"register: expects a CompiledProgram, not {type(compiled).__name__}")
+        if not any(each is compiled for each in self._programs):
+            self._programs.append(compiled)
+            self.aicpu_dlopen_count += 1
+        return RegistrationHandle(self, compiled)
+
+    def run(self, compiled, *args, **keywords):
+        """Runs a program, registered or not; its outputs are written in place."""
+        self.register(compiled)
+        for value in (*args, *keywords.values()):
+            if isinstance(value, DeviceTensor) and value._worker is not self:
+                raise ValueError("the DeviceTensor belongs to another worker")
+        return compiled(*args, **keywords)
+
+    def alloc_tensor(self, shape, dtype, init=None) -> DeviceTensor:
+        """A tensor of the worker; `dtype`: a DataType, or torch's or numpy's. Begins with `init`, else with zeros."""
+        self._open()
+        kind = dtype if isinstance(dtype, DataType) else element_type(_name(dtype), "alloc_tensor")
+        array = np.zeros(tuple(shape), np.dtype(array_type(kind.name)))
+        if init is not None:
+            given = read("alloc_tensor: init", init)
+            if given.shape != array.shape or given.dtype != kind:
+                expected = f"{list(array.shape)} of {kind.name}"
+                raise ValueError(
+                    f"alloc_tensor: init: expects {expected}, not {list(given.shape)} of {given.dtype.name}"
+                )
+            array.view(np.uint8).reshape(-1)[:] = given.data.view(np.uint8).reshape(-1)
+        self._tensors.append(DeviceTensor(self, array, kind))
+        return self._tensors[-1]
+
+    def free_tensor(self, tensor):
+        tensor.held("free_tensor")
+        tensor._array = None
+
+    def close(self):
+        for tensor in self._tensors:
+            tensor._array = None
+        self._programs, self._tensors, self._closed = [], [], True
+
+
+def _name(dtype):
+    """numpy's or torch's name of an element type."""
+    text = str(dtype)
+    return text.removeprefix("torch.") if text.startswith("torch.") else np.dtype(dtype).name

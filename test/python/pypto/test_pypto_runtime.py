@@ -1,0 +1,175 @@
+"""`run`, `ir.compile`, ChipWorker and programs in class form, against numpy."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pypto
+import pypto.language as pl
+import pytest
+from pypto import ir
+from pypto.backend import BackendType
+from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, run
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def zeros(*shape):
+    return np.zeros(shape, np.float32)
+
+
+@pl.program
+class Graph:
+    @pl.function(type=pl.FunctionType.InCore)
+    def add(
+        self,
+        a: pl.Tensor[[16, 32], pl.FP32],
+        b: pl.Tensor[[16, 32], pl.FP32],
+        out: pl.Out[pl.Tensor[[16, 32], pl.FP32]],
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        t = pl.add(pl.load(a, [0, 0], [16, 32]), pl.load(b, [0, 0], [16, 32]))
+        return pl.store(t, [0, 0], out)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def relu(self, x: pl.Tensor[[16, 32], pl.FP32]) -> pl.Tensor[[16, 32], pl.FP32]:
+        return pl.relu(x)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(
+        self, a: pl.Tensor[[16, 32], pl.FP32], b: pl.Tensor[[16, 32], pl.FP32], c: pl.Out[pl.Tensor[[16, 32], pl.FP32]]
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        t = pl.create_tensor([16, 32], dtype=pl.FP32)
+        t = self.add(a, b, t)
+        r = self.relu(t)
+        c = self.add(r, a, c)
+        return c
+
+
+@pl.program
+class Returns:
+    @pl.function(type=pl.FunctionType.InCore)
+    def relu(self, x: pl.Tensor[[16, 32], pl.FP32]) -> pl.Tensor[[16, 32], pl.FP32]:
+        return pl.relu(x)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[16, 32], pl.FP32]) -> pl.Tensor[[16, 32], pl.FP32]:
+        y = self.relu(x)
+        with pl.at(level=pl.Level.CORE_GROUP):
+            z = pl.add(y, x)
+        return z
+
+
+@pl.program
+class Alone:
+    @pl.function
+    def scale(self, src: pl.Tensor[[64, 32], pl.FP32], dst: pl.Tensor[[64, 32], pl.FP32]):
+        t = pl.load(src, [0, 0], [64, 32])
+        pl.store(pl.mul(t, 3.0), [0, 0], [64, 32], dst)
+
+
+def test_class_form():
+    a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
+    compiled = run(Graph, a, b, c)
+    np.testing.assert_array_equal(c, np.maximum(a + b, 0) + a)
+    assert compiled.param_names == ["a", "b", "c"] and compiled.output_indices == [2] and not compiled.has_return
+    np.testing.assert_array_equal(compiled(a, b), c)
+    x = numbers(64, 32)
+    np.testing.assert_array_equal(run(Alone)(x), x * 3)
+
+
+def test_tensors_that_a_program_returns():
+    x = numbers(16, 32)
+    compiled = run(Returns)
+    assert compiled.has_return and compiled.output_indices == []
+    np.testing.assert_array_equal(compiled(x), np.maximum(x, 0) + x)
+
+
+def test_ir_compile_writes_a_folder(tmp_path, monkeypatch):
+    compiled = pypto.ir.compile(Graph, tmp_path / "out", backend_type=BackendType.Ascend950)
+    assert compiled.platform == "a5sim" and os.fspath(compiled) == str(compiled) == str(tmp_path / "out")
+    names = {each.name for each in (tmp_path / "out").iterdir()}
+    assert names == {"Graph.pmodel", "Graph.pto", "Graph.py"}
+    assert pl.parse_program((tmp_path / "out" / "Graph.py").read_text()).name == "Graph"
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path / "builds"))
+    assert Path(ir.compile(Alone, dump_passes=False)).parent == tmp_path / "builds"
+    a, b = numbers(16, 32), numbers(16, 32, seed=1)
+    np.testing.assert_array_equal(compiled(a, b), np.maximum(a + b, 0) + a)
+    with pytest.raises(TypeError, match="ir.compile: has no parameter optimise"):
+        ir.compile(Graph, optimise=True)
+    with pytest.raises(TypeError, match="expects a Program, not int"):
+        ir.compile(3)
+
+
+@pl.jit
+def add(a: pl.Tensor[[16, 32], pl.FP32], b: pl.Tensor[[16, 32], pl.FP32], c: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        c[:] = pl.add(a, b)
+    return c
+
+
+def test_worker():
+    x, out = numbers(16, 32), zeros(16, 32)
+    compiled = add.compile()
+    with ChipWorker(RunConfig()) as worker:
+        weight = worker.alloc_tensor([16, 32], np.float32, init=x)
+        handle = worker.register(compiled)
+        assert worker.aicpu_dlopen_count == 1
+        for step in range(3):
+            handle(np.full((16, 32), step, np.float32), weight, out)
+            np.testing.assert_array_equal(out, x + np.float32(step))
+        worker.run(compiled, x, weight, c=out)
+        assert worker.aicpu_dlopen_count == 1
+        with ChipWorker() as other, pytest.raises(ValueError, match="belongs to another worker"):
+            other.run(compiled, x, weight, out)
+        worker.free_tensor(weight)
+        with pytest.raises(ValueError, match="argument b: the DeviceTensor was freed"):
+            handle(x, weight, out)
+        with pytest.raises(ValueError, match="alloc_tensor: init: expects"):
+            worker.alloc_tensor([8, 32], np.float32, init=x)
+    with pytest.raises(ValueError, match="the ChipWorker is closed"):
+        handle(x, x, out)
+    with pytest.raises(ValueError, match="level: expects 2"):
+        ChipWorker(level=3)
+
+
+def test_specs_make_tensors():
+    assert TensorSpec("x", [2, 3], np.float32).create_tensor().sum() == 0
+    assert TensorSpec("x", [2, 3], np.int32, 4).create_tensor().tolist() == [[4] * 3] * 2
+    assert TensorSpec("x", [2], np.float32, lambda shape: np.ones(shape)).create_tensor().tolist() == [1, 1]
+    with pytest.raises(ValueError, match="x: init_value has shape"):
+        TensorSpec("x", [2], np.float32, np.ones(3)).create_tensor()
+    with pytest.raises(ValueError, match="n: ctype 'int8'"):
+        ScalarSpec("n", 1, "int8")
+
+
+@pl.jit
+def declared(x: pl.Tensor, scratch: pl.Out[pl.Tensor], out: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="first") as first:
+        scratch[:] = pl.add(x, x)
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="second", deps=[first]):
+        out[:] = pl.add(scratch, scratch)
+    return scratch, out
+
+
+def test_declared_edges():
+    x, scratch, out = numbers(16, 32), zeros(16, 32), zeros(16, 32)
+    declared(x, scratch, out)
+    np.testing.assert_array_equal(out, x * 4)
+
+
+@pl.program
+class NoMain:
+    @pl.function(type=pl.FunctionType.InCore)
+    def one(self, x: pl.Tensor[[16, 32], pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        pl.store(pl.load(x, [0, 0], [16, 32]), [0, 0], y)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def two(self, x: pl.Tensor[[16, 32], pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        pl.store(pl.load(x, [0, 0], [16, 32]), [0, 0], y)
+
+
+def test_a_program_without_an_entry():
+    with pytest.raises(ValueError, match="NoMain: has no orchestrator, but one, two"):
+        run(NoMain)
