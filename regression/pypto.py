@@ -1,0 +1,170 @@
+"""Runs the programs of a checkout of PyPTO's public repository with our package, files unmodified.
+
+    python -m regression.pypto --checkout DIR [--group examples] [--jobs N] [--python EXE] [--json OUT.json]
+
+A row for each file and mode: whether it was parsed, compiled and run, its own check, seconds, and the reason where it
+failed. The interpreter needs what the files import (torch).
+"""
+
+from __future__ import annotations
+
+import ast
+import concurrent.futures
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROG = "regression.pypto"
+GROUPS = {"examples": "examples"}
+
+
+def modes(text: str) -> list[list[str]]:
+    """Arguments of each run: one for each choice of `--mode`, literal or the keys of `_MODES`."""
+    tree = ast.parse(text)
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            if any(isinstance(target, ast.Name) and target.id == "_MODES" for target in node.targets):
+                names = [key.value for key in node.value.keys if isinstance(key, ast.Constant)]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not any(
+            isinstance(each, ast.Constant) and each.value == "--mode" for each in node.args
+        ):
+            continue
+        for keyword in node.keywords:
+            if keyword.arg == "choices":
+                if isinstance(keyword.value, (ast.List, ast.Tuple)):
+                    names = [each.value for each in keyword.value.elts if isinstance(each, ast.Constant)]
+                return [["--mode", str(name)] for name in names] or [[]]
+    return [[]]
+
+
+def programs(checkout: Path, group: str) -> list[tuple[Path, list[str], bool]]:
+    """(file, arguments, whether it checks numbers) of each run. Files without `__main__` are no programs."""
+    found = []
+    for file in sorted((checkout / GROUPS[group]).rglob("*.py")):
+        text = file.read_text()
+        if "__main__" not in text:
+            continue
+        checks = any(word in text for word in ("allclose", "assert ", "assert_", "validate", "max_diff"))
+        found += [(file, arguments, checks) for arguments in modes(text)]
+    return found
+
+
+def run(checkout: Path, file: Path, arguments: list[str], python: str, timeout: float) -> dict:
+    """Runs one file in a process of its own; the row's fields but `file`, `mode`, `check`."""
+    from pto_mlir import pypto
+
+    package = Path(pypto.__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory() as folder:
+        events = Path(folder) / "events"
+        paths = [str(package), pypto.PATH, str(checkout)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYPTO_PROG_BUILD_DIR": folder}
+        command = [python, str(Path(__file__).resolve()), "--probe", str(events), str(file), *arguments]
+        begin = time.monotonic()
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=timeout
+            )
+            code, output, errors = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired:
+            code, output, errors = -1, "", f"longer than {timeout:g} s"
+        seconds = time.monotonic() - begin
+        seen = set(events.read_text().split()) if events.exists() else set()
+    last = (errors.strip() or output.strip() or f"exit code {code}").splitlines()[-1]
+    stages = {stage: stage in seen for stage in ("parsed", "compiled", "ran")}
+    reason = last if code != 0 or "SKIPPED" in last else ""
+    return {**stages, "passed": code == 0, "seconds": round(seconds, 2), "reason": reason}
+
+
+def probe(events: str, file: str, arguments: list[str]) -> None:
+    """In the process of a program: notes which stages it reaches."""
+    import functools
+
+    sys.path[0] = str(Path(file).parent)  # not this file's folder, where its name hides the package
+    from pypto.ir.compiled_program import CompiledProgram
+    from pypto.jit.specialise import JitParser
+    from pypto.language.parser import entry
+
+    def note(owner, name, stage):
+        held = getattr(owner, name)
+
+        @functools.wraps(held)
+        def wrapped(*args, **keywords):
+            result = held(*args, **keywords)
+            with open(events, "a") as out:
+                out.write(stage + "\n")
+            return result
+
+        setattr(owner, name, wrapped)
+
+    note(JitParser, "specialise", "parsed")
+    note(entry, "_build_program", "parsed")
+    note(CompiledProgram, "__init__", "compiled")
+    note(CompiledProgram, "launch", "ran")
+    sys.argv = [file, *arguments]
+    runpy.run_path(file, run_name="__main__")
+
+
+def shown(held: bool) -> str:
+    return "yes" if held else "-"
+
+
+def work(argv) -> int:
+    from pto_mlir import cli
+    from pto_mlir.errors import UserError
+
+    p = cli.Parser(PROG, "Runs the programs of a checkout of PyPTO's public repository.")
+    p.add_argument("--checkout", required=True, help="its folder")
+    p.add_argument("--group", choices=sorted(GROUPS), default="examples")
+    p.add_argument("--only", default="", help="files whose path holds this text")
+    p.add_argument("--jobs", type=int, default=1, help="programs at a time")
+    p.add_argument("--python", default=sys.executable, help="an interpreter with what the programs import")
+    p.add_argument("--timeout", type=float, default=240, help="seconds for each")
+    p.add_argument("--json", default="", help="write the rows here")
+    args = p.parse_args(argv)
+    checkout = Path(args.checkout).resolve()
+    if not (checkout / GROUPS[args.group]).is_dir():
+        raise UserError(f"{args.checkout}: --checkout: has no folder {GROUPS[args.group]}")
+    todo = [each for each in programs(checkout, args.group) if args.only in str(each[0])]
+    with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
+        done = list(pool.map(lambda each: run(checkout, each[0], each[1], args.python, args.timeout), todo))
+    for (_, _, checks), row in zip(todo, done, strict=True):
+        row["passed"] &= not (checks and "SKIPPED" in row["reason"])
+    rows = [
+        {"file": str(file.relative_to(checkout)), "mode": " ".join(arguments[1:]), "checks": checks, **result}
+        for (file, arguments, checks), result in zip(todo, done, strict=True)
+    ]
+    cells = []
+    for row in rows:
+        check = "passed" if row["passed"] else "failed"
+        stages = [shown(row[stage]) for stage in ("parsed", "compiled", "ran")]
+        own = check if row["checks"] else f"({check})"
+        cells.append([row["file"], row["mode"], *stages, own, f"{row['seconds']:.2f}", row["reason"][:200]])
+    head = ["file", "mode", "parsed", "compiled", "ran", "own check", "seconds", "reason"]
+    cli.table(head, cells, left=(0, 1, 2, 3, 4, 5, 7), marked=[i for i, row in enumerate(rows) if not row["passed"]])
+    checked = [row for row in rows if row["checks"]]
+    others = [row for row in rows if not row["checks"]]
+    print(f"{sum(row['passed'] for row in checked)} of {len(checked)} runs that check numbers pass", end=", ")
+    print(f"{sum(row['passed'] for row in others)} of {len(others)} others")
+    if args.json:
+        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+def main(argv=None) -> int:
+    from pto_mlir import cli
+
+    return cli.run(PROG, work, argv)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--probe"]:
+        probe(sys.argv[2], sys.argv[3], sys.argv[4:])
+    else:
+        sys.exit(main())

@@ -1,0 +1,56 @@
+"""regression/pypto.py on a small checkout."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+GOOD = """
+import argparse
+import numpy as np
+import pypto.language as pl
+
+
+@pl.jit
+def twice(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.add(x, x)
+
+
+_MODES = {"small": 8, "large": 32}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode", choices=sorted(_MODES), default="small")
+    x = np.ones((_MODES[parser.parse_args().mode], 32), np.float32)
+    y = np.zeros_like(x)
+    twice(x, y)
+    assert np.allclose(y, x * FACTOR)
+"""
+
+
+def test_rows_say_how_far_a_program_comes(tmp_path):
+    folder = tmp_path / "examples" / "beginner"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "01_good.py").write_text(GOOD.replace("FACTOR", "2"))
+    (folder / "02_wrong.py").write_text(GOOD.replace("FACTOR", "3").replace("choices=sorted(_MODES), ", ""))
+    (folder / "03_broken.py").write_text(GOOD.replace("pl.add(x, x)", "pl.nothing(x)").replace("choices", "help"))
+    out = tmp_path / "rows.json"
+    command = [sys.executable, "-m", "regression.pypto", "--checkout", tmp_path, "--json", out, "--jobs", "2"]
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "2 of 4 runs that check numbers pass, 0 of 0 others"
+    rows = {(row["file"].rsplit("/", 1)[1], row["mode"]): row for row in json.loads(out.read_text())}
+    assert set(rows) == {("01_good.py", "small"), ("01_good.py", "large"), ("02_wrong.py", ""), ("03_broken.py", "")}
+    assert all(rows["01_good.py", "large"][each] for each in ("parsed", "compiled", "ran", "passed"))
+    assert rows["02_wrong.py", ""]["ran"] and not rows["02_wrong.py", ""]["passed"]
+    broken = rows["03_broken.py", ""]
+    assert not broken["parsed"] and not broken["passed"] and "pl.nothing" in broken["reason"]
+
+
+def test_a_folder_that_is_no_checkout(tmp_path):
+    command = [sys.executable, "-m", "regression.pypto", "--checkout", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "has no folder examples" in done.stderr and "Traceback" not in done.stderr
