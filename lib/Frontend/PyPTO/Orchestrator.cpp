@@ -1,5 +1,6 @@
 // Statements of an orchestrator.
 #include "Orchestrator.h"
+#include "TensorsToTiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -8,7 +9,7 @@ namespace pto_mlir::pypto_frontend {
 namespace ir = pypto::ir;
 
 Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry)
-    : program(program), entry(entry) {}
+    : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry) {}
 
 void Orchestrator::run() {
   std::vector<Held> arguments;
@@ -137,8 +138,6 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   auto scope = ir::As<ir::InCoreScopeStmt>(op);
   if (!scope)
     fail(op->span_, std::string(ir::KindName(op->kind())) + " is not lowered yet in an orchestrator");
-  if (scope->split_ && *scope->split_ != ir::SplitMode::NONE)
-    fail(op->span_, "split of a scope is not lowered yet");
   OutlinedScope &outline = scopes[scope.get()];
   if (!outline.function)
     outline = outlined(scope);

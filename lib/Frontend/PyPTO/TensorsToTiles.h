@@ -16,6 +16,10 @@ pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function,
 /// The program with this done to its kernels.
 pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program);
 
+/// An orchestrator whose scopes have either products of tensors or vector operations: a scope of both becomes several,
+/// which hand tensors on in global memory. What is in one loop or branch stays in one scope.
+pypto::ir::FunctionPtr splitMixedScopes(const pypto::ir::FunctionPtr &orchestrator);
+
 bool isKernel(const pypto::ir::Function &function);
 
 } // namespace pto_mlir::pypto_frontend

@@ -13,7 +13,7 @@ from pypto.pypto_core import ir
 
 _OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
 _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
-_IGNORED = ("allow_early_resolve", "dumps", "no_dep_args")  # of one task alone
+_IGNORED = ("allow_early_resolve", "dumps", "no_dep_args", "slot_num")  # they change no result
 # What an entry does with tensors outside of scopes; kernels may use the last two as well.
 _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
@@ -195,9 +195,8 @@ class JitParser(Callees, FunctionParser):
         scope = self.out[-1]
         if isinstance(scope, ir.InCoreScopeStmt):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
-            split = getattr(scope, "split", None)
-            if attrs or split not in (None, ir.SplitMode.NONE):
-                names = ", ".join(attrs) or "split"
+            if attrs:
+                names = ", ".join(attrs)
                 self.fail(UnsupportedFeatureError, f"{names} of a scope is not supported yet", node, f"`{_SCOPE}`")
             self.check_kernel(scope.body)
         elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt)):

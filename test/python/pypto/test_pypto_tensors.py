@@ -137,9 +137,32 @@ def test_kernels_compute_with_tensors():
 
 
 @pl.jit
+def fused(a: pl.Tensor, b: pl.Tensor, bias: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(
+        level=pl.Level.CORE_GROUP,
+        optimizations=[pl.split(pl.SplitMode.UP_DOWN), pl.cross_core_slot(slot_num=2)],
+        name_hint="fused",
+    ):
+        rows = 32 * 2
+        part = b[:, 0:rows]
+        h = pl.relu(pl.add(pl.matmul(a, part, out_dtype=pl.FP32), bias))
+        c[:] = pl.add(pl.matmul(h, a, out_dtype=pl.FP32), bias)
+    return c
+
+
+def test_products_and_vector_operations_in_one_scope():
+    a, b, bias, c = numbers(64, 64), numbers(64, 128, seed=1), numbers(64, 64, seed=2), zeros(64, 64)
+    fused(a, b, bias, c)
+    h = np.maximum(a.astype(np.float64) @ b[:, :64] + bias, 0)
+    np.testing.assert_allclose(c, h @ a + bias, rtol=1e-4, atol=1e-3)
+
+
+@pl.jit
 def mixed(a: pl.Tensor, c: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
-        c[:] = pl.add(pl.matmul(a, a), a)
+        for i in pl.range(2):
+            half = a[i * 32 : i * 32 + 32, :]
+            c[i * 32 : i * 32 + 32, :] = pl.add(pl.matmul(half, a), half)
 
 
 @pl.jit

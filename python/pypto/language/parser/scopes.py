@@ -61,7 +61,7 @@ class Scopes:
             self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call)
 
     def scope_arguments(self, call):
-        """Arguments of a scope; `optimizations` is a literal list of pl.split(mode)."""
+        """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot."""
         attrs = {}
         for each in call.keywords:
             if each.arg != "optimizations":
@@ -70,7 +70,18 @@ class Scopes:
             if not isinstance(each.value, ast.List):
                 self.fail(ParserTypeError, "optimizations must be a list literal", each.value)
             for item in each.value.elts:
-                if not self.is_call(item, "split") or len(item.args) != 1 or item.keywords:
-                    self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
-                attrs["split"] = self.value(item.args[0])
+                self.optimization(item, attrs)
         return [self.value(each) for each in call.args], attrs
+
+    def optimization(self, item, attrs):
+        """pl.split(mode, slot_num=None) or pl.cross_core_slot(slot_num=N)."""
+        split = self.is_call(item, "split") and len(item.args) == 1
+        slots = [each.value for each in getattr(item, "keywords", []) if each.arg == "slot_num"]
+        if not split and not (self.is_call(item, "cross_core_slot") and not item.args and slots):
+            self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
+        if len(slots) != len(item.keywords):
+            self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
+        if split:
+            attrs["split"] = self.value(item.args[0])
+        if slots:
+            attrs["slot_num"] = self.value(slots[0])
