@@ -3,9 +3,9 @@
 
 #include "Plan.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "pypto/ir/transforms/base/mutator.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <set>
 
@@ -86,8 +86,8 @@ private:
       if (run.empty())
         return;
       ir::StmtPtr body = std::make_shared<const ir::SeqStmts>(std::move(run), scope.span_);
-      result.push_back(std::make_shared<const ir::InCoreScopeStmt>(body, scope.name_hint_, std::nullopt, scope.attrs_,
-                                                                   scope.span_));
+      result.push_back(
+          std::make_shared<const ir::InCoreScopeStmt>(body, scope.name_hint_, std::nullopt, scope.attrs_, scope.span_));
       run.clear();
       bound.clear();
     };
@@ -116,8 +116,6 @@ private:
 
 } // namespace
 
-ir::FunctionPtr splitMixedScopes(const ir::FunctionPtr &orchestrator) {
-  return Splitter().VisitFunction(orchestrator);
-}
+ir::FunctionPtr splitMixedScopes(const ir::FunctionPtr &orchestrator) { return Splitter().VisitFunction(orchestrator); }
 
 } // namespace pto_mlir::pypto_frontend

@@ -6,6 +6,7 @@ from pypto.jit.arguments import Shaped
 from pypto.jit.definition import Definition, fingerprint
 from pypto.language.parser import scalars
 from pypto.language.parser.diagnostics import ParserTypeError, UndefinedVariableError, UnsupportedFeatureError
+from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
 
@@ -71,8 +72,23 @@ class Callees:
         definition = self.definition(node.value.func) if isinstance(node.value, ast.Call) else None
         if definition is not None and definition.kind == "inline":
             self.value(node.value)  # its statements
+        elif isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", "") == "bind_dynamic":
+            self.bind_dynamic(node.value)
         else:
             super().stmt_Expr(node)
+
+    def bind_dynamic(self, node):
+        """x.bind_dynamic(axis, M): M is the extent of x."""
+        tensor = self.value(node.func.value)
+        symbol = self.closure.get(getattr(node.args[1], "id", "")) if len(node.args) == 2 else None
+        axis = self.value(node.args[0]) if node.args else None
+        shape = tensor.type.shape if isinstance(getattr(tensor, "type", None), ir.TensorType) else []
+        if not isinstance(symbol, DynVar) or not isinstance(axis, int) or not 0 <= axis < len(shape):
+            self.fail(ParserTypeError, "bind_dynamic takes an axis of the tensor and a pl.dynamic", node)
+        try:
+            self.bind_size(symbol, shape[axis].value, "bind_dynamic")
+        except ValueError as error:
+            self.fail(ParserTypeError, str(error), node)
 
     # --- kernels -------------------------------------------------------------------------------
 

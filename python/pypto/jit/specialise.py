@@ -34,6 +34,7 @@ class JitParser(Callees, FunctionParser):
         self.given = values
         self.filling = None  # the argument whose annotation is read
         self.in_kernel = False
+        self.sizes = {}  # of extents that pl.dynamic names, by its object
 
     def specialise(self, node):
         """The Program of the entry, an orchestrator, and the kernels that it calls. ParserError otherwise."""
@@ -114,7 +115,10 @@ class JitParser(Callees, FunctionParser):
     def parameters(self, node):
         """Tensors become parameters, numbers constants."""
         params, declared = [], []
-        for each in [*node.args.posonlyargs, *node.args.args]:
+        arguments_ = [*node.args.posonlyargs, *node.args.args]
+        for each in arguments_:
+            self.bind_sizes(each.annotation, self.given[each.arg], f"{node.name}: argument {each.arg}")
+        for each in arguments_:
             name, value = each.arg, self.given[each.arg]
             if each.annotation is None:
                 hint = f"{name}: pl.Tensor"
@@ -140,6 +144,23 @@ class JitParser(Callees, FunctionParser):
             params.append(var)
             declared.append(direction)
         return params, declared
+
+    def bind_sizes(self, annotation, value, where):
+        """The extents that an annotation leaves to pl.dynamic are those of the argument. ValueError where they differ
+        from those of another one."""
+        for part in ast.walk(annotation) if annotation is not None and isinstance(value, Shaped) else ():
+            if not isinstance(part, ast.Subscript) or not isinstance(part.slice, ast.Tuple):
+                continue
+            extents = part.slice.elts[0]
+            for axis, extent in enumerate(getattr(extents, "elts", [])):
+                symbol = self.closure.get(extent.id) if isinstance(extent, ast.Name) else None
+                if isinstance(symbol, DynVar) and axis < len(value.shape):
+                    self.bind_size(symbol, value.shape[axis], where)
+
+    def bind_size(self, symbol, size, where):
+        known = self.sizes.setdefault(symbol, size)
+        if known != size:
+            raise ValueError(f"{where}: {symbol.name} is {size} here and {known} elsewhere")
 
     def is_bare(self, annotation):
         """Whether an annotation is pl.Tensor, pl.Out[pl.Tensor] or pl.InOut[pl.Tensor]."""
@@ -219,8 +240,10 @@ class JitParser(Callees, FunctionParser):
 
     def closure_value(self, value, node):
         if isinstance(value, DynVar):
-            hint = "read x.shape, which is compiled for each size"
-            self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
+            if value in self.sizes:
+                return self.sizes[value]
+            hint = "name it in the shape of a tensor that is passed"
+            self.fail(UnsupportedFeatureError, f"{value.name} has no size here", node, hint)
         return super().closure_value(value, node)
 
     @staticmethod

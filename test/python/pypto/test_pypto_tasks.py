@@ -163,6 +163,51 @@ def test_branches_and_what_is_not_written():
     assert (y[16:] == 7).all()
 
 
+M, N = pl.dynamic("M"), pl.dynamic("N")
+
+
+@pl.jit
+def any_size(x: pl.Tensor[[M, N], pl.FP32], y: pl.Out[pl.Tensor[[M, N * 2], pl.FP32]]):
+    for i in pl.range(M // 8):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            t = pl.load(x, [i * 8, 0], [8, N])
+            pl.store(t, [i * 8, 0], y)
+            pl.store(pl.neg(t), [i * 8, N], y)
+    return y
+
+
+@pl.jit
+def bound(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    x.bind_dynamic(0, M)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        pl.store(pl.load(x, [0, 0], [M, 32]), [0, 0], y)
+
+
+def test_dynamic_extents_are_those_of_the_arguments():
+    for m, n in ((16, 32), (24, 64)):
+        x, y = numbers(m, n), zeros(m, 2 * n)
+        any_size(x, y)
+        np.testing.assert_array_equal(y, np.concatenate([x, -x], axis=1))
+    with pytest.raises(ValueError, match="argument y: expects shape \\[16, 64\\], not \\[16, 32\\]"):
+        any_size(numbers(16, 32), zeros(16, 32))
+    x, y = numbers(16, 32), zeros(16, 32)
+    bound(x, y)
+    np.testing.assert_array_equal(y, x)
+
+
+@pl.jit
+def same(x: pl.Tensor[[M, 32], pl.FP32], y: pl.Out[pl.Tensor[[M, 32], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        pl.store(pl.load(x, [0, 0], [N, 32]), [0, 0], y)
+
+
+def test_extents_without_a_size():
+    with pytest.raises(ValueError, match="same: argument y: M is 8 here and 16 elsewhere"):
+        same(numbers(16, 32), zeros(8, 32))
+    with pytest.raises(UnsupportedFeatureError, match="N has no size here"):
+        same(numbers(16, 32), zeros(16, 32))
+
+
 @pl.jit
 def transposed(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     t = pl.reshape(pl.transpose(x, 0, 1), [16, 64])
