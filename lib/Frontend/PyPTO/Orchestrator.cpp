@@ -142,6 +142,7 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   if (!outline.function)
     outline = outlined(scope);
   std::vector<Held> arguments;
+  arguments.reserve(outline.function->params_.size());
   for (const ir::VarPtr &param : outline.inputs)
     arguments.push_back(valueOf(param));
   addResults(*outline.function, arguments, op->span_);

@@ -11,6 +11,7 @@ namespace ir = pypto::ir;
 using ir::NodeKind;
 
 Held Orchestrator::valueOf(const ir::ExprPtr &expr) {
+  CHECK(expr) << "an operand is missing";
   if (auto value = ir::As<ir::ConstInt>(expr))
     return value->value_;
   if (auto value = ir::As<ir::ConstFloat>(expr))

@@ -20,7 +20,9 @@ Held Orchestrator::create(const ir::OpView &call, const ir::Call &op) {
     fail(op.span_, "init_value is not lowered yet; store the value with a kernel");
   if (auto layout = call.Enum<ir::TensorLayout>("layout"); layout && *layout != ir::TensorLayout::ND)
     fail(op.span_, "tensors of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
-  return makeTensor(integersOf(call.Elements("shape")), *call.Keyword<pypto::DataType>("dtype"), op.span_);
+  auto dtype = call.Keyword<pypto::DataType>("dtype");
+  CHECK(dtype) << "a tensor needs an element type";
+  return makeTensor(integersOf(call.Elements("shape")), *dtype, op.span_);
 }
 
 View Orchestrator::makeTensor(std::vector<int64_t> shape, pypto::DataType dtype, const ir::Span &span) {
@@ -58,6 +60,8 @@ Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
   view.shape = std::move(shape);
   std::vector<int64_t> dropped = integersOf(call.Elements("drop_dims"));
   for (size_t i = dropped.size(); i-- > 0;) {
+    if (dropped[i] < 0 || size_t(dropped[i]) >= view.shape.size())
+      fail(op.span_, "the view has no axis " + std::to_string(dropped[i]) + " to drop");
     view.shape.erase(view.shape.begin() + dropped[i]);
     view.strides.erase(view.strides.begin() + dropped[i]);
   }

@@ -87,6 +87,8 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
   auto window = windowOf(view.Operand("x"));
   if (!window)
     return std::nullopt;
+  if (view.Elements("offset").size() != window->offsets.size())
+    fail(place, "a view needs an offset for each axis");
   if (!view.Elements("valid_shape").empty() || window->shape.size() != window->extents.size())
     fail(place, "this view of a view, or one with valid_shape, is not lowered yet inside a kernel");
   window->extents = view.Elements("shape");
@@ -99,8 +101,12 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
   }
   window->shape = window->extents;
   std::vector<ir::ExprPtr> dropped = view.Elements("drop_dims");
-  for (size_t i = dropped.size(); i-- > 0;)
-    window->shape.erase(window->shape.begin() + *ir::ConstantInt(dropped[i]));
+  for (size_t i = dropped.size(); i-- > 0;) {
+    int64_t axis = ir::ConstantInt(dropped[i]).value_or(-1);
+    if (axis < 0 || size_t(axis) >= window->shape.size())
+      fail(place, "the view has no such axis to drop");
+    window->shape.erase(window->shape.begin() + axis);
+  }
   if (window->shape.empty())
     window->shape = {number(1)};
   return window;

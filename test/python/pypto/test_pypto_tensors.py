@@ -119,6 +119,24 @@ def test_atomic_sums_of_several_launches():
     np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
 
 
+@pl.jit
+def halves(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        for i in pl.range(2):
+            begin = i * 64
+            low = x[:, begin : begin + 32]
+            high = x[:, i * 64 + 32 : 64 * i + 64]
+            y[:, i * 32 : (i + 1) * 32] = pl.sub(high, low)
+    return y
+
+
+def test_extents_of_slices_are_differences():
+    x, y = numbers(16, 128), zeros(16, 64)
+    halves(x, y)
+    parts = x.reshape(16, 2, 2, 32)
+    np.testing.assert_array_equal(y, (parts[:, :, 1] - parts[:, :, 0]).reshape(16, 64))
+
+
 @pl.jit.incore
 def scaled(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     y[:] = pl.mul(x, 3.0)

@@ -12,6 +12,7 @@ from pypto.language.parser.diagnostics import (
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
+from pypto.language.parser.linear import difference
 from pypto.language.typing import DynVar
 from pypto.pypto_core import DataType, ir
 
@@ -200,12 +201,11 @@ class Expressions:
 
     def extent_between(self, lower, upper, node):
         """upper - lower, where `i + 32` less `i` is 32."""
-        if isinstance(upper, ir.Add):
-            for start, size in ((upper.left, upper.right), (upper.right, upper.left)):
-                if isinstance(lower, ir.Expr) and ir.structural_equal(start, lower) and isinstance(size, ir.ConstInt):
-                    return size.value
-        if isinstance(lower, ir.Expr) and isinstance(upper, ir.Expr) and ir.structural_equal(lower, upper):
+        size = difference(upper, lower)
+        if size is not None and size <= 0:
             self.fail(ParserTypeError, "this slice is empty", node)
+        if size is not None:
+            return size
         if lower == 0 and not isinstance(lower, ir.Expr):
             return upper
         return scalars.binary(ast.Sub(), upper, lower, self.span(node))
