@@ -195,7 +195,7 @@ class JitParser(Callees, FunctionParser):
         super().emit(stmt)
         call = getattr(stmt, "value", None)
         if isinstance(stmt, ir.AssignStmt) and isinstance(call, ir.Call) and call.op.name in _VIEWS[1:]:
-            self.roots[stmt.var] = call.args[0]  # who writes the view writes the tensor
+            self.views[stmt.var] = call.args[0]  # who writes the view writes the tensor
 
     # --- what is not there yet ---------------------------------------------------------------
 

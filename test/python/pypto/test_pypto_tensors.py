@@ -3,7 +3,7 @@
 import numpy as np
 import pypto.language as pl
 import pytest
-from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+from pypto.language.parser.diagnostics import InvalidOperationError, UndefinedVariableError, UnsupportedFeatureError
 
 
 def numbers(*shape, seed=0):
@@ -135,6 +135,37 @@ def test_extents_of_slices_are_differences():
     halves(x, y)
     parts = x.reshape(16, 2, 2, 32)
     np.testing.assert_array_equal(y, (parts[:, :, 1] - parts[:, :, 0]).reshape(16, 64))
+
+
+@pl.jit
+def two_loops(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        acc = pl.full([16, 32], dtype=pl.FP32, value=0.0)
+        for i in pl.range(4):
+            part = x[:, i * 32 : i * 32 + 32]
+            acc = pl.add(acc, part)
+        for i in pl.range(4):
+            part = x[:, i * 32 : i * 32 + 32]
+            y[:, i * 32 : i * 32 + 32] = pl.sub(acc, part)
+    return y
+
+
+@pl.jit
+def view_behind_a_loop(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        for i in pl.range(4):
+            part = x[:, i * 32 : i * 32 + 32]
+            y[:, 0:32] = part
+        y[:, 0:32] = part
+
+
+def test_a_view_of_a_loop_is_not_its_tensor():
+    x, y = numbers(16, 128), zeros(16, 128)
+    two_loops(x, y)
+    total = x[:, :32] + x[:, 32:64] + x[:, 64:96] + x[:, 96:]
+    np.testing.assert_allclose(y, np.tile(total, 4) - x, rtol=1e-5, atol=1e-6)
+    with pytest.raises(UndefinedVariableError, match="Undefined variable 'part'"):
+        view_behind_a_loop(x, y)
 
 
 @pl.jit.incore

@@ -67,6 +67,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.env, self.out, self.yielded = {}, [], None
         self.depth, self.strict = 0, False
         self.ended, self.buffers, self.roots = set(), {}, {}
+        self.views = {}  # parts of tensors, by variable
         self.returned = []
 
     def emit(self, stmt):
@@ -84,7 +85,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                 self.roots[stmt.var] = self.roots.get(root, root)
 
     def root(self, value):
-        """The tensor that a result of stores and calls is."""
+        """The tensor that a result of stores and calls is, or that a view is part of."""
         while True:
             if isinstance(value, ir.Call):
                 index = written_operand(value)
@@ -92,8 +93,8 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                 if len(given) != 1 and index is None:
                     return value
                 value = given[0] if given else value.args[index]
-            elif value in self.roots:
-                value = self.roots[value]
+            elif value in self.roots or value in self.views:
+                value = self.roots.get(value) or self.views[value]
             else:
                 return value
 
