@@ -130,6 +130,7 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramP
                                  const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
+  verifyCalls(program);
   ir::ProgramPtr tiled = tensorsToTiles(program);
   return makeModule(context, program, options, [&](ModuleOp module) {
     for (const ir::FunctionPtr &function : tiled->functions_)
@@ -142,6 +143,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr
                                const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
+  verifyCalls(program);
   ir::ProgramPtr tiled = tensorsToTiles(program);
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)

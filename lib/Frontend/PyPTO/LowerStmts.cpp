@@ -15,6 +15,8 @@ void Lowering::bind(const ir::VarPtr &var, Value value) {
 
 void Lowering::VisitStmt_(const ir::AssignStmtPtr &op) {
   at(op->span_);
+  if (isScalar(op->var_) != ir::IsA<ir::ScalarType>(op->value_->type_) && !ir::IsA<ir::UnknownType>(op->value_->type_))
+    fail(op->span_, op->var_->name_hint_ + " gets a value of another kind");
   auto call = ir::As<ir::Call>(op->value_);
   auto hold = [&](Value value) {
     if (isTile(op->var_))

@@ -111,6 +111,8 @@ void Tiler::alias(const ir::VarPtr &var, const ir::VarPtr &of) {
 }
 
 void Tiler::assign(const ir::AssignStmt &stmt) {
+  if (ir::IsA<ir::TensorType>(stmt.var_->type_) && ir::IsA<ir::ScalarType>(stmt.value_->type_))
+    fail(stmt.span_, stmt.var_->name_hint_ + " is a tensor, but gets a number");
   name = stmt.var_->name_hint_;
   auto call = ir::As<ir::Call>(stmt.value_);
   if (call && ir::IsA<ir::TensorType>(stmt.var_->type_) && !ir::IsA<ir::GlobalVar>(call->op_)) {
@@ -184,6 +186,11 @@ void Tiler::loop(const Loop &stmt, std::vector<ir::IterArgPtr> &args, std::vecto
   }
   std::vector<ir::ExprPtr> yields;
   stmts = body(stmt.body_, &yields);
+  Stmts *outer = std::exchange(out, &stmts);
+  for (size_t i = 0; i < yields.size() && i < args.size(); ++i)
+    if (args[i] != stmt.iter_args_[i])
+      yields[i] = tile(yields[i]);
+  out = outer;
   if (!yields.empty())
     stmts.push_back(std::make_shared<const ir::YieldStmt>(std::move(yields), stmt.body_->span_));
   for (size_t i = 0; i < stmt.return_vars_.size(); ++i) {

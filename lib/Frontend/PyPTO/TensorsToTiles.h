@@ -20,6 +20,9 @@ pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program);
 /// which hand tensors on in global memory. What is in one loop or branch stays in one scope.
 pypto::ir::FunctionPtr splitMixedScopes(const pypto::ir::FunctionPtr &orchestrator);
 
+/// Throws where a call of an operation does not fit its row of the table, as stored programs may.
+void verifyCalls(const pypto::ir::ProgramPtr &program);
+
 bool isKernel(const pypto::ir::Function &function);
 
 } // namespace pto_mlir::pypto_frontend

@@ -292,3 +292,23 @@ def writes_an_input(x: pl.Tensor, y: pl.Tensor, z: pl.Out[pl.Tensor]):
 def test_an_input_that_a_kernel_writes():
     with pytest.raises(ParserTypeError, match="y is written, but not declared as Out"):
         writes_an_input(numbers(16, 32), zeros(16, 32), zeros(16, 32))
+
+
+def test_mutated_programs_are_refused_or_compiled(tmp_path):
+    from pto_mlir import _compiler
+    from pypto.pypto_core import ir
+
+    random = np.random.default_rng(0)
+    wholes = [
+        ir.serialize(sums.lower(numbers(32, 64), zeros(8, 64))),
+        ir.serialize(columns.lower(numbers(16, 64), zeros(16, 64))),
+    ]
+    refused = 0
+    for _ in range(300):
+        data = bytearray(wholes[random.integers(2)])
+        data[random.integers(len(data))] = random.integers(256)
+        try:
+            _compiler.compile_pypto(bytes(data), str(tmp_path / "k.pmodel"))
+        except _compiler.CompileError:
+            refused += 1
+    assert 0 < refused < 300
