@@ -55,8 +55,8 @@ std::optional<ProgramSummary> writeText(ModuleOp module, const ProgramOptions &o
   llvm::raw_string_ostream stream(shown);
   if (!endsWith(options.output, {".cpp"}))
     ptotext::print(module, stream);
-  else if (cpp::Style style = cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today);
-           failed(cpp::print(module, {style, options.cppPlaces}, stream)))
+  else if (cpp::Style style = cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today); failed(cpp::print(
+               module, {style, options.cppPlaces, options.cppPrints, options.cppProfile, options.cppHints}, stream)))
     return std::nullopt;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(options.output, &problem);
   if (!file) {

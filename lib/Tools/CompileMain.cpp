@@ -32,6 +32,10 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
                                        cl::cat(category));
   static cl::opt<bool> cppPlaces("cpp-places", cl::desc("X.cpp says from which line each statement comes"),
                                  cl::cat(category));
+  static cl::opt<bool> cppPrints("cpp-prints", cl::desc("X.cpp prints each tile after the op that writes it"),
+                                 cl::cat(category));
+  static cl::opt<bool> cppProfile("cpp-profile", cl::desc("X.cpp reads the clock around each op"), cl::cat(category));
+  static cl::opt<bool> cppHints("cpp-hints", cl::desc("X.cpp asks for short loops to be unrolled"), cl::cat(category));
   static cl::opt<bool> cppOptimise("cpp-optimise", cl::desc("X.cpp has constants folded and nothing dead or twice"),
                                    cl::cat(category));
   static cl::opt<bool> relaxed(
@@ -59,6 +63,9 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   options.insertSync = !noSync;
   options.cppStyle = cppStyle;
   options.cppPlaces = cppPlaces;
+  options.cppPrints = cppPrints;
+  options.cppProfile = cppProfile;
+  options.cppHints = cppHints;
   options.cppOptimise = cppOptimise;
   options.relaxed = relaxed;
 

@@ -16,6 +16,9 @@ struct ProgramOptions {
   bool insertSync = true;         // flags for functions without any
   std::string cppStyle = "today"; // of .cpp: "today" or "seed"
   bool cppPlaces = false;         // .cpp says from which line of the text a statement comes
+  bool cppPrints = false;         // .cpp prints each tile after the op that writes it
+  bool cppProfile = false;        // .cpp reads the clock around each op
+  bool cppHints = false;          // .cpp asks for short loops to be unrolled
   bool cppOptimise = false;       // of .cpp: fold constants, drop what nobody uses, compute what is equal once
   bool relaxed = false;           // read the older spelling, too (pto::acceptRelaxedText)
 };

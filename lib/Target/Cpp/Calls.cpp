@@ -47,4 +47,36 @@ LogicalResult FunctionEmitter::libraryCall(Operation *op) {
   return defineVariable(op->getResult(0), shown);
 }
 
+/// The tiles that an op writes, scratch left out.
+static SmallVector<Value> resultsOf(Operation *op) {
+  SmallVector<Value> results;
+  const CallForms *call = callForms(op);
+  if (!call || !call->say)
+    return results;
+  Said said;
+  call->say(op, said);
+  for (const Said::Entry &entry : said.entries)
+    if (entry.name == "dst" || entry.name == "dsts")
+      llvm::copy_if(entry.values, std::back_inserter(results),
+                    [](Value value) { return isa<pto::TileBufType>(value.getType()); });
+  return results;
+}
+
+LogicalResult FunctionEmitter::observedCall(Operation *op) {
+  bool timed = options.profiling && isa<pto::PipeOpInterface>(op);
+  std::string site = std::to_string(sites), name = op->getName().stripDialect().upper();
+  if (timed) {
+    ++sites;
+    out.line("PTO_PROFILE_BEGIN(" + site + ");");
+  }
+  if (failed(libraryCall(op)))
+    return failure();
+  if (timed)
+    out.line("PTO_PROFILE_END(" + site + ", \"" + name + "\");");
+  if (options.debugPrints)
+    for (Value tile : resultsOf(op))
+      out.line("TPRINT(" + text(tile) + ");");
+  return success();
+}
+
 } // namespace pto_mlir::cpp

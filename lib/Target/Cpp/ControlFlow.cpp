@@ -2,6 +2,7 @@
 #include "FunctionEmitter.h"
 #include "Types.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -55,6 +56,12 @@ LogicalResult FunctionEmitter::assignAll(ArrayRef<std::string> targets, ValueRan
   return success();
 }
 
+/// At most 8 iterations, by constants.
+static bool mayUnroll(scf::ForOp op) {
+  auto count = constantTripCount(op.getLowerBound(), op.getUpperBound(), op.getStep());
+  return count && *count > 0 && *count <= 8;
+}
+
 LogicalResult FunctionEmitter::loop(scf::ForOp op) {
   SmallVector<std::string> carried;
   for (auto [argument, init, result] : llvm::zip_equal(op.getRegionIterArgs(), op.getInitArgs(), op.getResults())) {
@@ -64,6 +71,8 @@ LogicalResult FunctionEmitter::loop(scf::ForOp op) {
     texts[result] = carried.back();
     typeTexts[result] = typeTexts.lookup(argument);
   }
+  if (options.hints && mayUnroll(op))
+    out.line("#pragma unroll");
   std::string variable = nameFor(op.getInductionVar());
   texts[op.getInductionVar()] = variable;
   out.open("for (" + scalarType(op.getInductionVar().getType(), policy) + " " + variable + " = " +

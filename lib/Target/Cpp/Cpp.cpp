@@ -38,6 +38,16 @@ const StylePolicy &policyOf(Style style) {
   return style == Style::Today ? today : seed;
 }
 
+/// A program that defines both collects the numbers by itself.
+static constexpr StringLiteral kProfileMacros = R"(
+#ifndef PTO_PROFILE_BEGIN
+#define PTO_PROFILE_BEGIN(site) uint64_t pto_begin_##site = get_sys_cnt()
+#define PTO_PROFILE_END(site, name) \
+  pipe_barrier(PIPE_ALL); \
+  cce::printf(name " #" #site ": %lu ticks\n", (unsigned long)(get_sys_cnt() - pto_begin_##site))
+#endif
+)";
+
 LogicalResult print(ModuleOp module, const Options &options, llvm::raw_ostream &os) {
   const StylePolicy &policy = policyOf(options.style);
   os << "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
@@ -46,17 +56,18 @@ LogicalResult print(ModuleOp module, const Options &options, llvm::raw_ostream &
   CodeWriter out(stream, policy.indent);
   auto defined = llvm::make_filter_range(module.getOps<func::FuncOp>(), [](func::FuncOp f) { return !f.isExternal(); });
   for (func::FuncOp func : defined)
-    if (!SymbolTable::symbolKnownUseEmpty(func, module) &&
-        failed(FunctionEmitter(out, policy, options.places).declare(func)))
+    if (!SymbolTable::symbolKnownUseEmpty(func, module) && failed(FunctionEmitter(out, policy, options).declare(func)))
       return failure();
   for (func::FuncOp func : defined) {
     out.line("");
-    if (failed(FunctionEmitter(out, policy, options.places).emit(func)))
+    if (failed(FunctionEmitter(out, policy, options).emit(func)))
       return failure();
   }
   if (policy.bfloat16 != "bfloat16_t" && StringRef(functions).contains(policy.bfloat16))
     os << "using " << policy.bfloat16 << " = bfloat16_t;\n";
   printHelpers(module, os);
+  if (options.profiling)
+    os << kProfileMacros;
   os << functions;
   return success();
 }

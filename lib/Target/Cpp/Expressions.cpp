@@ -2,6 +2,7 @@
 #include "FunctionEmitter.h"
 #include "Helpers.h"
 #include "Types.h"
+#include "pto_mlir/Target/Cpp/Cpp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -225,7 +226,8 @@ LogicalResult FunctionEmitter::defineVariable(Value value, const Twine &text) {
 }
 
 LogicalResult FunctionEmitter::define(Value value, std::string text) {
-  bool literal = value.getDefiningOp() && matchPattern(value.getDefiningOp(), m_Constant());
+  Operation *op = value.getDefiningOp();
+  bool literal = op && matchPattern(op, m_Constant()) && !op->hasAttr(kVariableAttr);
   if (!literal && (!sourceName(value).empty() || text.size() > kLongText))
     return defineVariable(value, text);
   texts[value] = std::move(text);

@@ -9,12 +9,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Target/Cpp/Cpp.h"
 
 namespace pto_mlir::cpp {
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(CodeWriter &out, const StylePolicy &policy, bool places) : out(out), policy(policy), places(places) {}
+  FunctionEmitter(CodeWriter &out, const StylePolicy &policy, const Options &options)
+      : out(out), policy(policy), options(options) {}
 
   llvm::LogicalResult emit(mlir::func::FuncOp func);
   /// Its declaration, for functions that call it.
@@ -71,6 +73,8 @@ private:
 
   // Calls.cpp
   llvm::LogicalResult libraryCall(mlir::Operation *op);
+  /// The call with what the options add around it.
+  llvm::LogicalResult observedCall(mlir::Operation *op);
   /// What stands before the access: the address of a tensor that is moved to a window.
   void moveTensors(mlir::Operation *op);
 
@@ -102,7 +106,8 @@ private:
 
   CodeWriter &out;
   const StylePolicy &policy;
-  bool places;
+  const Options &options;
+  unsigned sites = 0; // of profiling
   Names names;
   mutable bool lost = false;                          // a value had no text
   llvm::DenseMap<mlir::Value, std::string> texts;     // variables and expressions

@@ -86,7 +86,7 @@ LogicalResult FunctionEmitter::prologue(func::FuncOp func) {
   auto tensors = func.walk([&](pto::MakeTensorViewOp op) { return WalkResult(prologueTensor(op)); });
   out.line("// Tile type definitions and allocations");
   auto tiles = func.walk([&](pto::AllocTileOp op) {
-    bool fixed = op.getTileType().hasStaticValid() && op.getAddr() && matchPattern(op.getAddr(), m_Constant());
+    bool fixed = op.getTileType().hasStaticValid() && (!op.getAddr() || matchPattern(op.getAddr(), m_Constant()));
     if (!fixed)
       return WalkResult::advance();
     if (failed(allocTile(op)))

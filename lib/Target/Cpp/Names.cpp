@@ -1,6 +1,8 @@
 // Identifiers from the names of values.
 #include "Names.h"
 
+#include "pto_mlir/Target/Cpp/Cpp.h"
+
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Operation.h"
@@ -21,7 +23,8 @@ static StringRef nameOf(Location loc) {
 std::string sourceName(Value value) {
   Operation *op = value.getDefiningOp();
   StringRef name = nameOf(value.getLoc());
-  if (name.empty() || llvm::all_of(name, llvm::isDigit) || (op && matchPattern(op, m_Constant())))
+  if (name.empty() || llvm::all_of(name, llvm::isDigit) ||
+      (op && matchPattern(op, m_Constant()) && !op->hasAttr(kVariableAttr)))
     return "";
   std::string clean = sanitized(name);
   return op && op->getNumResults() > 1 ? clean + "_" + std::to_string(cast<OpResult>(value).getResultNumber()) : clean;

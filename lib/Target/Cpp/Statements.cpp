@@ -75,7 +75,7 @@ static std::string placeOf(Operation *op) {
 }
 
 LogicalResult FunctionEmitter::statement(Operation *op) {
-  if (places)
+  if (options.places)
     out.noteBefore(placeOf(op));
   if (std::optional<std::string> scalar = expression(op)) {
     if (isa<pto::TileBufType>(op->getResult(0).getType())) { // a choice of tiles
@@ -117,7 +117,7 @@ LogicalResult FunctionEmitter::statement(Operation *op) {
         out.line("int64_t " + text(array.getArray()) + "[" + Twine(array.getArray().getType().getSize()) + "] = {};");
         return success();
       })
-      .Default([&](Operation *) { return libraryCall(op); });
+      .Default([&](Operation *) { return observedCall(op); });
 }
 
 } // namespace pto_mlir::cpp

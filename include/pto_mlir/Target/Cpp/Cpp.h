@@ -28,12 +28,18 @@ std::optional<Style> styleNamed(llvm::StringRef name);
 
 struct Options {
   Style style = Style::Today;
-  bool places = false; // say before each statement which line of the text it comes from
+  bool places = false;      // say before each statement which line of the text it comes from
+  bool debugPrints = false; // print each tile after the op that writes it
+  bool profiling = false;   // read the clock around each op of the library (PTO_PROFILE_BEGIN, PTO_PROFILE_END)
+  bool hints = false;       // ask for short loops of known length to be unrolled
 };
 
 /// Prints the functions of `module`. On failure an error stands at the op that has no C++, and what was printed is
 /// incomplete.
 llvm::LogicalResult print(mlir::ModuleOp module, const Options &options, llvm::raw_ostream &os);
+
+/// On a constant: it is a variable of the program, not a literal.
+inline constexpr llvm::StringLiteral kVariableAttr = "pto.variable";
 
 /// Parses a text as parseSourceFile does, and puts the name of each value into its location, for its variable.
 mlir::OwningOpRef<mlir::ModuleOp> parseWithNames(llvm::SourceMgr &sources, const mlir::ParserConfig &config);
