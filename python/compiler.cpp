@@ -168,6 +168,16 @@ NB_MODULE(_compiler, m) {
       },
       nb::arg("program"), nb::arg("seed"));
   m.def(
+      "print_pypto_cpp",
+      [](const nb::bytes &function, const std::string &options, const std::string &processor) {
+        Errors errors;
+        auto text = printPyPTOCpp(std::string(function.c_str(), function.size()), options, processor, errors);
+        if (!text)
+          fail(errors);
+        return *text;
+      },
+      nb::arg("function"), nb::arg("options") = "", nb::arg("processor") = "");
+  m.def(
       "compile_pypto",
       [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks) {
         ProgramOptions options;

@@ -6,6 +6,8 @@
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
+#include "pypto/backend/common/backend.h"
+#include "pypto/codegen/code_generator.h"
 #include "pypto/codegen/pto/pto_codegen.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/serialize.h"
@@ -46,6 +48,24 @@ std::optional<std::string> printPyPTO(const std::string &program, bool seed, Err
   });
 }
 
+std::optional<std::string> printPyPTOCpp(const std::string &function, const std::string &options,
+                                         const std::string &processor, Errors &errors) {
+  return collect(errors, [&] {
+    auto read = pypto::ir::As<pypto::ir::Function>(pypto::ir::deserialize(function));
+    CHECK(read) << "the bytes hold no function";
+    pypto::codegen::CodeGeneratorOptions named;
+    const std::pair<StringRef, bool *> fields[] = {
+        {"today", &named.today},         {"places", &named.places},
+        {"optimise", &named.optimise},   {"debug_prints", &named.debugPrints},
+        {"profiling", &named.profiling}, {"hints", &named.hints}};
+    for (StringRef option : llvm::split(options, ','))
+      for (auto [name, field] : fields)
+        *field |= option == name;
+    pypto::backend::Backend backend(processor);
+    return pypto::codegen::CodeGenerator(named, &backend).Generate(read);
+  });
+}
+
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
   const pto::Target *arch = options.processor.empty() ? &pto::defaultTarget() : pto::findTarget(options.processor);
   if (!arch) {
@@ -60,8 +80,10 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   if (!module)
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);
+  ProgramOptions placed = options;
+  module->kernels->walk([&](pto::AllocTileOp alloc) { placed.level = alloc.getAddr() ? 3 : placed.level; });
   std::optional<ProgramSummary> summary =
-      compileModule(*module->kernels, options, arch->name, errors, module->host ? *module->host : ModuleOp());
+      compileModule(*module->kernels, placed, arch->name, errors, module->host ? *module->host : ModuleOp());
   if (!summary && errors.empty())
     errors.emplace_back("the compiler failed without a message");
   return summary;

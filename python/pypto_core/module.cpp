@@ -2,6 +2,7 @@
 #include "Convert.h"
 #include "Nodes.h"
 
+#include "pypto/codegen/cce/cce_codegen.h"
 #include "pypto/codegen/isa_mapper.h"
 #include "pypto/codegen/type_converter.h"
 #include "pypto/ir/op_registry.h"
@@ -163,11 +164,12 @@ void bindCodegen(nb::module_ &m) {
 /// What the compiler's module gives for the program's bytes. This module holds no MLIR: importing it stays cheap.
 struct PTOCodegen {};
 
-std::string generateText(const std::shared_ptr<Program> &program, bool seed) {
-  std::string bytes = serialize(program);
+template <class... Args>
+std::string callCompiler(const char *function, const std::shared_ptr<const Node> &node, Args &&...args) {
+  std::string bytes = serialize(node);
   nb::module_ compiler = nb::module_::import_("pto_mlir._compiler");
   try {
-    return nb::cast<std::string>(compiler.attr("print_pypto")(nb::bytes(bytes.data(), bytes.size()), seed));
+    return nb::cast<std::string>(compiler.attr(function)(nb::bytes(bytes.data(), bytes.size()), args...));
   } catch (const nb::python_error &error) {
     if (error.matches(compiler.attr("CompileError")))
       throw ValueError(nb::str(error.value()).c_str());
@@ -175,7 +177,46 @@ std::string generateText(const std::shared_ptr<Program> &program, bool seed) {
   }
 }
 
+/// The options by name, joined; an unknown one is a TypeError.
+struct CodeGenerator {
+  std::string options, processor;
+
+  explicit CodeGenerator(const nb::kwargs &given) {
+    for (auto [key, value] : given) {
+      auto name = nb::cast<std::string>(key);
+      if (name == "processor") {
+        processor = nb::cast<std::string>(value);
+        continue;
+      }
+      constexpr std::string_view known[] = {"today", "places", "optimise", "debug_prints", "profiling", "hints"};
+      if (std::ranges::find(known, name) == std::end(known))
+        throw TypeError("CodeGenerator has no option " + name);
+      if (nb::cast<bool>(value))
+        options += (options.empty() ? "" : ",") + name;
+    }
+  }
+  std::string generate(const std::shared_ptr<Function> &function) const {
+    return callCompiler("print_pypto_cpp", pypto::codegen::WithOutputParameters(function), options, processor);
+  }
+};
+
+nb::dict generateFiles(const CodeGenerator &generator, const std::shared_ptr<Program> &program) {
+  nb::dict files;
+  for (const auto &[path, function] : pypto::codegen::KernelFiles(program))
+    files[path.c_str()] = generator.generate(std::const_pointer_cast<Function>(function));
+  return files;
+}
+
 void bindCompiler(nb::module_ &m) {
+  nb::class_<CodeGenerator>(m, "CodeGenerator",
+                            "The C++ of one function; options: today, places, optimise, debug_prints, profiling, hints "
+                            "(bools), processor.")
+      .def(nb::init<nb::kwargs>())
+      .def("Generate", &CodeGenerator::generate, nb::arg("function"),
+           "The text; ValueError, with its place, for what a kernel may not hold or what has no C++.")
+      .def("generate", &generateFiles, nb::arg("program"), "A dict path -> text of the program's kernels.");
+  m.attr("CceCodegen") = m.attr("CodeGenerator");
+  m.attr("CCECodegen") = m.attr("CodeGenerator");
   nb::class_<PTOCodegen>(m, "PTOCodegen", "The .pto of a program's kernels; needs the compiler (pto_mlir._compiler).")
       .def(nb::init<>())
       .def(
@@ -183,7 +224,7 @@ void bindCompiler(nb::module_ &m) {
           [](PTOCodegen &, const std::shared_ptr<Program> &program, const std::string &style) {
             if (style != "seed" && style != "today")
               throw ValueError("style is seed or today, not " + style);
-            return generateText(program, style == "seed");
+            return callCompiler("print_pypto", program, style == "seed");
           },
           nb::arg("program"), nb::arg("style") = "seed",
           "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");

@@ -1,8 +1,7 @@
 // PTOCodegen against the texts of the seed's system description, quoted verbatim.
-#include "../PyPTO/Build.h"
+#include "Kernels.h"
 
 #include "pypto/codegen/pto/pto_codegen.h"
-#include "pypto/ir/op_registry.h"
 
 #include <regex>
 
@@ -34,23 +33,6 @@ std::string renamed(std::string text, const std::vector<std::pair<std::string, s
 
 const char *kTileUpToCols = "!pto.tile_buf<loc=vec, dtype=f32, rows=32, cols=32, ";
 
-ExprPtr op(const std::string &name, Attrs arguments) { return CreateOp(name, std::move(arguments), Span::unknown()); }
-StmtPtr eval(ExprPtr expr) { return std::make_shared<const EvalStmt>(std::move(expr), Span::unknown()); }
-VarPtr let(std::vector<StmtPtr> &body, const std::string &name, const ExprPtr &value, TypePtr type = nullptr) {
-  VarPtr result = var(name, type ? type : value->type_);
-  body.push_back(assign(result, value));
-  return result;
-}
-ExprPtr pair(int64_t a, int64_t b) {
-  return std::make_shared<const MakeTuple>(std::vector<ExprPtr>{index(a), index(b)}, Span::unknown());
-}
-ExprPtr load(const VarPtr &from, int64_t rows = 32, int64_t cols = 32) {
-  return op("block.load", {{"", ExprPtr(from)}, {"", pair(0, 0)}, {"", pair(rows, cols)}});
-}
-/// The seed's order: tile, offsets, shapes, tensor.
-StmtPtr store(const VarPtr &tile, const VarPtr &to, int64_t rows = 32, int64_t cols = 32) {
-  return eval(op("block.store", {{"", ExprPtr(tile)}, {"", pair(0, 0)}, {"", pair(rows, cols)}, {"", ExprPtr(to)}}));
-}
 std::string generate(const FunctionPtr &kernel) { return codegen::PTOCodegen().Generate(program({kernel})); }
 
 FunctionPtr mulKernel() {

@@ -11,6 +11,11 @@ namespace pto_mlir {
 /// line in `errors` that begins with the place in the source.
 std::optional<std::string> printPyPTO(const std::string &program, bool seed, Errors &errors);
 
+/// One of its functions (bytes of a function) as C++; the options are fields of pypto::codegen::CodeGeneratorOptions,
+/// as "places,profiling". Errors as above.
+std::optional<std::string> printPyPTOCpp(const std::string &function, const std::string &options,
+                                         const std::string &processor, Errors &errors);
+
 /// Compiles the kernels of such a program to `options.output`, a `.pto` or `.pmodel`; `options.input` is its name in
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);

@@ -44,6 +44,14 @@ std::string_view inPlaceOperand(const ir::OpRow &row) {
   return "";
 }
 
+/// Refuses a MemRef with an address for a result that lies where the operand does, unless it is the operand's.
+void keepsPlace(const ir::TypePtr &type, const ir::ExprPtr &operand, const ir::CallPtr &op) {
+  auto var = ir::As<ir::Var>(operand);
+  if (!liesWith(type, operand->type_))
+    fail(op->span_, op->op_->name_ + " gives the bytes of " + (var ? var->name_hint_ : "its operand") +
+                        ", whose MemRef is another one");
+}
+
 /// An operand that only says a shape; the result's type has it.
 bool saysShape(std::string_view param) { return param == "target"; }
 bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
@@ -52,6 +60,8 @@ bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
 
 Value Lowering::lowerCall(const ir::CallPtr &op, const ir::VarPtr &var) {
   at(op->span_);
+  if (const auto *emit = options.backend ? options.backend->FindOp(op->op_->name_) : nullptr)
+    return lowerByText(*emit, op, var);
   ir::OpView call(*op);
   const ir::OpRow *row = call.row();
   if (!row)
@@ -131,8 +141,10 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       state.addAttribute(attribute->getName(), attribute->getValue());
   }
   b.create(state);
-  if (!inPlace.empty())
+  if (!inPlace.empty()) {
+    keepsPlace(var ? var->type_ : op->type_, call.Operand(inPlace), op);
     takeOver(call.Operand(inPlace), op->op_->name_);
+  }
   return dst;
 }
 
@@ -180,6 +192,7 @@ Value Lowering::full(const ir::OpView &call, const ir::CallPtr &op, const ir::Va
 
 Value Lowering::reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  keepsPlace(type, call.Operand("x"), op);
   return b.create<pto::TReshapeOp>(loc, tileType(*b.getContext(), *type, options), valueOf(call.Operand("x")));
 }
 

@@ -64,10 +64,17 @@ bool readAfter(const std::vector<ir::StmtPtr> &stmts, const ir::VarPtr &made, co
   return arm(branch->then_body_) || (branch->else_body_ && arm(*branch->else_body_));
 }
 
+/// Whether a tile of `type` may lie where one of `other` does: its MemRef, if it has one, is the same.
+bool staysIn(const ir::TypePtr &type, const ir::TypePtr &other) {
+  auto tile = ir::As<ir::TileType>(type), held = ir::As<ir::TileType>(other);
+  return !tile || !tile->memref_ || (held && held->memref_ && *tile->memref_ == *held->memref_) ||
+         liesWith(type, other);
+}
+
 } // namespace
 
 void Lowering::copyTile(Value from, Value to, const ir::Span &span) {
-  if (from == to)
+  if (sameBytes(from, to))
     return;
   auto type = cast<pto::TileBufType>(to.getType());
   if (type.getLoc() != pto::AddressSpace::vec)
@@ -77,7 +84,11 @@ void Lowering::copyTile(Value from, Value to, const ir::Span &span) {
 }
 
 /// The buffers of what a loop carries, and the first values of its scalars.
-Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, Values &initial) {
+Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, const std::vector<ir::VarPtr> &given,
+                                      Values &initial) {
+  for (auto [arg, var] : llvm::zip(args, given))
+    if (options.addresses && !liesWith(var->type_, arg->type_))
+      fail(var->span_, var->name_hint_ + " must have the MemRef of " + arg->name_hint_ + ", which the loop carries");
   Carried carried;
   for (const ir::IterArgPtr &arg : args) {
     carried.vars.push_back(arg);
@@ -91,7 +102,7 @@ Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, V
     // Nobody else reads the tile that it begins with: the loop goes on in its buffer.
     bool sole = init && uses.lookup(init.get()) == 1 && boundIn.lookup(init.get()) == b.getBlock() &&
                 (!isTile(arg) || holders.lookup(pto::getAliasRoot(first)) <= 1);
-    if (isTile(arg) && !sole) {
+    if (isTile(arg) && !(sole && staysIn(arg->type_, arg->initValue_->type_))) {
       Value own = buffer(ir::As<ir::TileType>(arg->type_), arg.get());
       copyTile(first, own, arg->span_);
       first = own;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 
 using namespace mlir;
@@ -37,6 +38,7 @@ void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func)
                              " must be a tensor or a scalar; a tile is made inside the kernel");
     func.insertArgument(func.getNumArguments(), type, {}, loc);
     Value value = func.getArguments().back();
+    nameAfter(param, value);
     if (isa<pto::PtrType>(type)) {
       tensors.emplace_back(param, value);
     } else {
@@ -96,16 +98,44 @@ Value Lowering::makeView(const ir::TensorTypePtr &type, Value pointer) {
   return view;
 }
 
+/// The address that a tile's MemRef says, as a constant before the tiles; null where it says none.
+Value Lowering::addressOf(const ir::TileTypePtr &type, pto::TileBufType tile) {
+  if (!type->memref_ || !options.addresses || !(*type->memref_)->addr_)
+    return nullptr;
+  const ir::MemRef &memref = **type->memref_;
+  auto address = ir::ConstantInt(memref.addr_);
+  CHECK(address) << "the address of a MemRef must be a constant; leave it out to have it planned";
+  CHECK(memref.slots_ == 1) << "a MemRef with an address has one slot, not " << memref.slots_;
+  const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
+  pto::LocalLimit limit = pto::getLocalLimit(target, static_cast<unsigned>(tile.getLoc()));
+  int64_t bytes = pto::getPaddedTileBytes(tile);
+  CHECK(*address >= 0 && *address % 32 == 0) << "the address of a MemRef is a multiple of 32, not " << *address;
+  CHECK(*address + bytes <= limit.bytes) << "a tile of " << bytes << " bytes at " << *address << " lies outside of "
+                                         << pto::stringifyAddressSpace(tile.getLoc()).str() << ", which has "
+                                         << limit.bytes << " bytes";
+  return constant(b.getI64IntegerAttr(*address), b.getI64Type());
+}
+
+/// Whether two tiles are one place in memory.
+bool Lowering::sameBytes(Value a, Value b) const {
+  auto place = [](Value tile) {
+    auto alloc = tile.getDefiningOp<pto::AllocTileOp>();
+    return alloc && alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
+  };
+  return a == b || (a.getType() == b.getType() && place(a) && place(a) == place(b));
+}
+
 Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
   pto::TileBufType tile = tileType(*b.getContext(), *type, options);
-  if (type->memref_)
+  Value address = addressOf(type, tile);
+  if (type->memref_ && !(address && options.names))
     owner = type->memref_->get();
   Value &found = buffers[{owner, tile.getAsOpaquePointer()}];
   if (found)
     return found;
   Value rows = tile.hasDynamicValidRows() ? indexConstant(tile.getRows()) : Value();
   Value cols = tile.hasDynamicValidCols() ? indexConstant(tile.getCols()) : Value();
-  auto alloc = tiles.create<pto::AllocTileOp>(loc, tile, rows, cols);
+  auto alloc = tiles.create<pto::AllocTileOp>(loc, tile, address, rows, cols);
   if (saysNoBox(*type))
     alloc->setAttr(ptotext::kNoBoxAttr, b.getUnitAttr());
   return found = alloc;

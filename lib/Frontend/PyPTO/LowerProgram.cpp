@@ -7,6 +7,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pypto/ir/verify.h"
 
 using namespace mlir;
@@ -62,6 +64,17 @@ ir::FunctionPtr entryOf(const ir::Program &program) {
   return kernels == 1 && writes && takesKnownTensors(*kernel) ? kernel : nullptr;
 }
 
+/// Where some tiles have addresses, the others are placed around them.
+LogicalResult planRest(ModuleOp module) {
+  unsigned fixed = 0, open = 0;
+  module.walk([&](pto::AllocTileOp alloc) { ++(alloc.getAddr() ? fixed : open); });
+  if (fixed == 0 || open == 0)
+    return success();
+  PassManager pm(module.getContext());
+  pm.addPass(pto::createPTOPlanLocalMemory());
+  return pm.run(module);
+}
+
 } // namespace
 
 Lowering::Lowering(ModuleOp module, const PyPTOOptions &options)
@@ -71,6 +84,7 @@ Lowering::Lowering(ModuleOp module, const PyPTOOptions &options)
 void Lowering::VisitFunction(const ir::FunctionPtr &function) {
   MLIRContext &context = *b.getContext();
   loc = locationOf(context, function->span_);
+  this->function = function->name_;
   b.setInsertionPointToEnd(module.getBody());
   auto func = b.create<func::FuncOp>(loc, function->name_, b.getFunctionType({}, {}));
   if (function->func_type_ == ir::FunctionType::AIC || function->func_type_ == ir::FunctionType::AIV) {
@@ -100,14 +114,18 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
 
 /// A module of what `lower` makes, verified; it is given the empty module.
 static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::ProgramPtr &program,
-                                        const PyPTOOptions &options, llvm::function_ref<void(ModuleOp)> lower) {
+                                        const PyPTOOptions &options, llvm::function_ref<void(ModuleOp, const PyPTOOptions &)> lower) {
   namespace ir = pypto::ir;
   using namespace pypto_frontend;
   context.loadDialect<arith::ArithDialect, func::FuncDialect, scf::SCFDialect, pto::PTODialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(context, program->span_));
   if (options.target)
     (*module)->setAttr(pto::kTargetArchAttr, StringAttr::get(&context, options.target->name));
-  lower(*module);
+  pypto::codegen::PTOCodegen own(options.backend);
+  PyPTOOptions used = options;
+  if (used.backend && !used.emitter)
+    used.emitter = &own;
+  lower(*module, used);
   std::string problem;
   Location place = module->getLoc();
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -117,12 +135,8 @@ static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::P
     }
     return success();
   });
-  if (failed(verify(*module))) {
-    ir::Span span;
-    if (auto at = place->findInstanceOf<FileLineColLoc>())
-      span = ir::Span(at.getFilename().str(), int(at.getLine()), int(at.getColumn()));
-    fail(span, problem);
-  }
+  if (failed(verify(*module)) || (options.addresses && failed(planRest(*module))))
+    fail(spanOf(place), problem);
   return module;
 }
 
@@ -132,10 +146,10 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramP
   ir::VerifyProgram(program);
   verifyCalls(program);
   ir::ProgramPtr tiled = tensorsToTiles(program);
-  return makeModule(context, program, options, [&](ModuleOp module) {
+  return makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const ir::FunctionPtr &function : tiled->functions_)
       if (isKernel(*function))
-        withPlace(function->span_, [&] { Lowering(module, options).VisitFunction(function); });
+        withPlace(function->span_, [&] { Lowering(module, used).VisitFunction(function); });
   });
 }
 
@@ -150,9 +164,9 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr
     return {lowerPyPTO(context, program, options), {}};
   Orchestrator orchestrator(tiled, entry);
   withPlace(entry->span_, [&] { orchestrator.run(); });
-  auto kernels = makeModule(context, program, options, [&](ModuleOp module) {
+  auto kernels = makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())
-      withPlace(kernel.function->span_, [&] { Lowering(module, options).lowerPlanned(kernel); });
+      withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
   });
   return {std::move(kernels), orchestrator.hostModule(context)};
 }

@@ -4,12 +4,25 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Target/Cpp/Cpp.h"
 
 using namespace mlir;
 
 namespace pto_mlir::pypto_frontend {
+
+/// The first variable of a value names it.
+void Lowering::nameAfter(const ir::VarPtr &var, Value value) {
+  if (!options.names || !value || var->name_hint_.empty() || isa<NameLoc>(value.getLoc()))
+    return;
+  Operation *op = value.getDefiningOp();
+  if (op && isa<arith::ConstantOp>(op) && !op->hasAttr(cpp::kVariableAttr))
+    return; // shared by all who read the number
+  value.setLoc(NameLoc::get(b.getStringAttr(var->name_hint_), value.getLoc()));
+}
+
 void Lowering::bind(const ir::VarPtr &var, Value value) {
   values[var.get()] = value;
+  nameAfter(var, value);
   boundIn[var.get()] = b.getBlock();
 }
 
@@ -30,6 +43,14 @@ void Lowering::VisitStmt_(const ir::AssignStmtPtr &op) {
     hold(value);
   } else {
     Value value = valueOf(op->value_);
+    auto *made = value.getDefiningOp();
+    if (options.names && made && isa<arith::ConstantOp>(made)) {
+      Operation *own = b.clone(*made);
+      own->setLoc(loc);
+      own->setAttr(cpp::kVariableAttr, b.getUnitAttr());
+      hold(own->getResult(0));
+      return;
+    }
     if (auto type = ir::As<ir::ScalarType>(op->var_->type_))
       value = scalarOf(op->value_, scalarType(*b.getContext(), type->dtype_));
     hold(value);
@@ -82,7 +103,7 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
     if (isScalar(var))
       types.push_back(scalarType(*b.getContext(), *ir::ElementTypeOf(var->type_)));
     else if (isTile(var))
-      tile = wanted.lookup(var.get());
+      tile = ir::As<ir::TileType>(var->type_)->memref_ ? Value() : wanted.lookup(var.get());
     else
       fail(op->span_, "a kernel cannot choose between tensors");
     if (isTile(var) && !tile)
@@ -117,7 +138,7 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
     fail(op->span_, "a loop of a kernel needs a positive step, not " + std::to_string(*step));
   Values initial;
   Value start = indexOf(op->start_), stop = indexOf(op->stop_), step = indexOf(op->step_);
-  Carried carried = carriedBy(op->iter_args_, initial);
+  Carried carried = carriedBy(op->iter_args_, op->return_vars_, initial);
   at(op->span_);
   auto loop = b.create<scf::ForOp>(loc, start, stop, step, initial);
   {
@@ -139,7 +160,7 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
 
 void Lowering::VisitStmt_(const ir::WhileStmtPtr &op) {
   Values initial;
-  Carried carried = carriedBy(op->iter_args_, initial);
+  Carried carried = carriedBy(op->iter_args_, op->return_vars_, initial);
   at(op->span_);
   SmallVector<Type> types(ValueRange(initial).getTypes());
   SmallVector<Location> locations(types.size(), loc);

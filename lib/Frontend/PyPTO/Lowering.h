@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pypto/codegen/pto/pto_codegen.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/visitor.h"
 
@@ -33,6 +34,15 @@ public:
   void VisitStmt(const ir::StmtPtr &stmt) override {
     withPlace(stmt->span_, [&] { ir::IRVisitor::VisitStmt(stmt); });
   }
+
+  // What operations that are emitted as text ask for (EmitText.cpp).
+  void emitText(const std::string &line);
+  std::string textOf(const ir::ExprPtr &expr);
+  std::string typeTextOf(const ir::ExprPtr &expr);
+  std::string constantName(const std::string &value, const std::string &type);
+  std::string newName() { return "%" + std::to_string(names++); }
+  std::string targetName();
+  std::string targetType();
 
 protected:
   // Expressions leave their value in `result`.
@@ -90,6 +100,9 @@ private:
   void addExtents(const ir::TypePtr &type, mlir::func::FuncOp func);
   mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
   mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
+  mlir::Value addressOf(const ir::TileTypePtr &type, pto::TileBufType tile);
+  bool sameBytes(mlir::Value a, mlir::Value b) const;
+  void nameAfter(const ir::VarPtr &var, mlir::Value value);
   mlir::Value destination(const ir::Call &call, const ir::VarPtr &var);
   void takeOver(const ir::ExprPtr &operand, const std::string &by);
   void setValid(mlir::Value tile, const ir::TileType &type);
@@ -100,6 +113,7 @@ private:
   using Handler = mlir::Value (Lowering::*)(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   static const std::map<std::string_view, Handler> &handlers();
   mlir::Value lowerCall(const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value lowerByText(const pypto::backend::BackendCodegenFunc &emit, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value store(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -116,7 +130,7 @@ private:
 
   // Statements (LowerStmts.cpp; what they hand on: LowerCarried.cpp).
   void bind(const ir::VarPtr &var, mlir::Value value);
-  Carried carriedBy(const std::vector<ir::IterArgPtr> &args, Values &initial);
+  Carried carriedBy(const std::vector<ir::IterArgPtr> &args, const std::vector<ir::VarPtr> &given, Values &initial);
   void lowerBody(const ir::StmtPtr &body, const Carried &carried, Values &scalars);
   void writeInto(const ir::StmtPtr &body, const Carried &carried);
   void moveYielded(const ir::YieldStmtPtr &yield, const Carried &carried, Values &scalars);
@@ -131,6 +145,15 @@ private:
   mlir::OpBuilder constants, tiles, views;
   mlir::Location loc;
   mlir::Value result;
+  // Of the operation that is emitted as text.
+  ir::CallPtr emitted;
+  ir::VarPtr emittedVar;
+  mlir::Value target;
+  llvm::StringMap<mlir::Value> valueNames;
+  llvm::DenseMap<mlir::Value, std::string> namesOf;
+  unsigned names = 0;
+
+  std::string function;     ///< its name, for errors
   ir::YieldStmtPtr yielded; ///< by the body that was visited last
   llvm::DenseMap<const ir::Var *, mlir::Value> values;
   llvm::DenseMap<const ir::Var *, mlir::Block *> boundIn;

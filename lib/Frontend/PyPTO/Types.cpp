@@ -22,6 +22,11 @@ Location locationOf(MLIRContext &context, const ir::Span &span) {
   return FileLineColLoc::get(&context, span.filename(), span.begin_line_, std::max(span.begin_column_, 0));
 }
 
+ir::Span spanOf(Location place) {
+  auto at = place->findInstanceOf<FileLineColLoc>();
+  return at ? ir::Span(at.getFilename().str(), int(at.getLine()), int(at.getColumn())) : ir::Span::unknown();
+}
+
 Type elementType(MLIRContext &context, pypto::DataType dtype) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
   Type type = parseType(dtype.ToMLIRString(), &context);
@@ -33,6 +38,17 @@ Type scalarType(MLIRContext &context, pypto::DataType dtype) {
   Type type = elementType(context, dtype);
   auto integer = dyn_cast<IntegerType>(type);
   return integer ? IntegerType::get(&context, integer.getWidth()) : type;
+}
+
+static std::optional<int64_t> addressOf(const ir::TypePtr &type) {
+  auto tile = ir::As<ir::TileType>(type);
+  return tile && tile->memref_ && (*tile->memref_)->addr_ ? ir::ConstantInt((*tile->memref_)->addr_) : std::nullopt;
+}
+
+bool liesWith(const ir::TypePtr &type, const ir::TypePtr &other) {
+  auto tile = ir::As<ir::TileType>(type);
+  bool placed = tile && tile->memref_ && (*tile->memref_)->addr_;
+  return !placed || (addressOf(type) && addressOf(type) == addressOf(other));
 }
 
 bool saysNoBox(const ir::TileType &type) {

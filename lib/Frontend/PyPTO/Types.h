@@ -32,6 +32,8 @@ template <class F> void withPlace(const pypto::ir::Span &span, F &&body) {
   }
 }
 
+/// The place of a location; unknown where it has none.
+pypto::ir::Span spanOf(mlir::Location place);
 mlir::Location locationOf(mlir::MLIRContext &context, const pypto::ir::Span &span);
 
 /// Element type of tensors and tiles; `ui8` stays unsigned. ValueError where the dialect has none.
@@ -43,6 +45,8 @@ mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
 /// constant is `?`, and so is then the other one. Without a view of its own the tile is laid out as its space has it,
 /// or row-major, as the options say.
 pto::TileBufType tileType(mlir::MLIRContext &context, const pypto::ir::TileType &type, const PyPTOOptions &options);
+/// Whether a tile of `type` lies where one of `other` does: it has no address, or the same one.
+bool liesWith(const pypto::ir::TypePtr &type, const pypto::ir::TypePtr &other);
 /// Whether the text of the seeds says `blayout=none_box`, which is row_major.
 bool saysNoBox(const pypto::ir::TileType &type);
 

@@ -1,5 +1,12 @@
-"""The code generators and their helpers."""
+"""The code generators and their helpers, under the names of each generation."""
 
-from pypto.pypto_core.codegen import ISAMapper, PTOCodegen, TypeConverter
+from pypto.pypto_core.codegen import (
+    CCECodegen,
+    CceCodegen,
+    CodeGenerator,
+    ISAMapper,
+    PTOCodegen,
+    TypeConverter,
+)
 
-__all__ = ["ISAMapper", "PTOCodegen", "TypeConverter"]
+__all__ = ["CCECodegen", "CceCodegen", "CodeGenerator", "ISAMapper", "PTOCodegen", "TypeConverter"]

@@ -7,6 +7,13 @@
 #include "pto_mlir/Dialect/PTO/IR/Target.h"
 #include "pypto/ir/program.h"
 
+namespace pypto::backend {
+class Backend;
+}
+namespace pypto::codegen {
+class PTOCodegen;
+}
+
 namespace pto_mlir {
 
 struct PyPTOOptions {
@@ -15,6 +22,14 @@ struct PyPTOOptions {
   bool layoutsOfSpaces = true;
   /// Recorded in the module, and decides the layout of tiles in Left; null: the default target, not recorded.
   const pto::Target *target = nullptr;
+  /// Tiles lie where their MemRefs say, if these say an address. Else all addresses are left to the planner.
+  bool addresses = true;
+  /// Values have their variables' names as locations, for texts with names of their own; a tile whose MemRef says an
+  /// address is then one buffer per variable, and a variable of a constant a value of its own (cpp::kVariableAttr).
+  bool names = false;
+  /// Operations that are emitted as text; null: none. Used with `emitter`.
+  const pypto::backend::Backend *backend = nullptr;
+  pypto::codegen::PTOCodegen *emitter = nullptr;
 };
 
 /// A module with one `func.func` per kernel of the program, in order: what a parsed hand-written `.pto` is. Inside a

@@ -3,9 +3,9 @@
 #include "Accesses.h"
 #include "pto_mlir/Support/MathExtras.h"
 
-#include "LocalLimits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 //===- LocalLimits.cpp - sizes of the local memories ------------------------------===//
 
-#include "LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 
 #include "pto_mlir/ISA/Table.h"
 

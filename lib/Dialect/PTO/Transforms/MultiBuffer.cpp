@@ -1,7 +1,7 @@
 //===- MultiBuffer.cpp - mark tiles that two halves of memory serve in turn -----------===//
 
 #include "Accesses.h"
-#include "LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,9 +1,9 @@
 //===- PlaceReserved.cpp - addresses of reserved buffers --------------------------------------===//
 
 #include "Accesses.h"
-#include "LocalLimits.h"
 #include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
 

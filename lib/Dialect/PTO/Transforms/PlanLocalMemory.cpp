@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
-#include "LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
 

@@ -1,6 +1,6 @@
 //===- LocalLimits.h - sizes of the local memories ---------------------*- C++ -*-===//
-#ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
-#define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
+#ifndef PTO_MLIR_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
+#define PTO_MLIR_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
 
 #include "pto_mlir/Dialect/PTO/IR/Target.h"
 

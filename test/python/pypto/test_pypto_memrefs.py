@@ -1,0 +1,121 @@
+"""Addresses that a program gives its tiles: honoured in commands and texts, or refused."""
+
+import re
+
+import numpy as np
+import pytest
+from pypto import DataType, ir
+from pypto.ir.op import tile
+from pypto.pypto_core import codegen
+from test_pypto_lower import F32, SPAN, Kernel, numbers, scalar, tensor_of
+
+SHAPE = [16, 32]
+BYTES = 16 * 32 * 4
+
+
+def placed(address, shape=SHAPE, space=ir.MemorySpace.Vec, **more):
+    if isinstance(address, int):
+        address = ir.ConstInt(address, DataType.INDEX, SPAN)
+    return ir.TileType(shape, F32, ir.MemRef(space, address, BYTES, 0, **more))
+
+
+def kernel():
+    k = Kernel(x=tensor_of(*SHAPE), y=tensor_of(*SHAPE), z=tensor_of(*SHAPE))
+    return (k, *k.params)
+
+
+def run(k, path, *arrays):
+    out = np.zeros(SHAPE, np.float32)
+    k.run(path, *arrays, out)
+    return out
+
+
+def test_tiles_lie_where_the_program_says(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(BYTES))
+    k.let(tile.load(y, [0, 0], SHAPE), "b", placed(BYTES))  # over a
+    k.store(k.let(tile.muls(a, 2.0), "c", placed(0)), z)
+    in0, in1 = numbers(*SHAPE), numbers(*SHAPE, seed=1)
+    np.testing.assert_array_equal(run(k, tmp_path, in0, in1), in1 * 2)
+
+
+def test_tiles_share_bytes_in_turn(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0))
+    b = k.let(tile.exp(a), "b", placed(BYTES))
+    c = k.let(tile.load(y, [0, 0], SHAPE), "c", placed(0))
+    d = k.let(tile.add(b, c), "d", placed(0))
+    k.store(d, z)
+    in0, in1 = numbers(*SHAPE), numbers(*SHAPE, seed=1)
+    np.testing.assert_allclose(run(k, tmp_path, in0, in1), np.exp(in0) + in1, rtol=1e-5, atol=1e-6)
+
+
+def test_tiles_without_addresses_are_planned_around_the_others(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0))
+    b = k.let(tile.load(y, [0, 0], SHAPE), "b")
+    c = k.let(tile.row_sum(a), "c")  # its scratch as well
+    k.store(k.let(tile.add(k.let(tile.row_expand_mul(b, c), "d"), a), "e", placed(4 * BYTES)), z)
+    in0, in1 = numbers(*SHAPE), numbers(*SHAPE, seed=1)
+    expected = in1 * in0.sum(1, keepdims=True) + in0
+    np.testing.assert_allclose(run(k, tmp_path, in0, in1), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loop_carries_tiles_at_addresses(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0))
+    b = k.let(tile.load(y, [0, 0], SHAPE), "b", placed(BYTES))
+    with k.builder.for_loop("i", 0, 3, 1) as loop:
+        t = ir.IterArg("t", placed(2 * BYTES), a, SPAN)
+        loop.iter_args.append(t)
+        k.builder.yield_stmt([k.let(tile.add(t, b), "u", placed(0))])
+        loop.return_var("t")
+    k.store(loop.output(), z)
+    in0, in1 = numbers(*SHAPE), numbers(*SHAPE, seed=1)
+    np.testing.assert_allclose(run(k, tmp_path, in0, in1), in0 + in1 + in1 + in1, rtol=1e-6)
+
+
+def test_addresses_stand_in_the_text():
+    k, x, y, z = kernel()
+    k.store(k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0x800)), z)
+    program = k.program()
+    assert "addr = %c2048_i64" in codegen.PTOCodegen().generate(program, style="today")
+    assert "addr" not in codegen.PTOCodegen().generate(program), "the seed leaves them to the assembler"
+
+
+@pytest.mark.parametrize(
+    "type, message",
+    [
+        (placed(8), "the address of a MemRef is a multiple of 32, not 8"),
+        (placed(-32), "a multiple of 32, not -32"),
+        (placed(1 << 20), "a tile of 2048 bytes at 1048576 lies outside of vec, which has "),
+        (placed(scalar("n")), "the address of a MemRef must be a constant; leave it out to have it planned"),
+        (placed(0, slots=2), "a MemRef with an address has one slot, not 2"),
+    ],
+)
+def test_addresses_that_cannot_be(tmp_path, type, message):
+    k, x, y, z = kernel()
+    k.store(k.let(tile.load(x, [0, 0], SHAPE), "a", type), z)
+    with pytest.raises(Exception) as error:
+        k.run(tmp_path)
+    assert message in str(error.value) and re.match(r"\S+\.py:\d+:\d+: ", str(error.value))
+
+
+def test_what_a_loop_gives_lies_where_it_carries_it(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0))
+    with k.builder.for_loop("i", 0, 3, 1) as loop:
+        t = loop.iter_arg("t", a)
+        k.builder.yield_stmt([k.let(tile.add(t, t), "u", placed(BYTES))])
+        loop.return_var("last", placed(2 * BYTES))
+    k.store(loop.output(), z)
+    with pytest.raises(Exception, match="last must have the MemRef of t, which the loop carries"):
+        k.run(tmp_path)
+
+
+def test_a_view_lies_where_the_tile_lies(tmp_path):
+    k, x, y, z = kernel()
+    a = k.let(tile.load(x, [0, 0], SHAPE), "a", placed(0))
+    k.store(k.let(tile.reshape(k.let(tile.reshape(a, [32, 16]), "b", placed(BYTES, [32, 16])), SHAPE)), z)
+    with pytest.raises(Exception, match="tile.reshape gives the bytes of a, whose MemRef is another one"):
+        k.run(tmp_path)
