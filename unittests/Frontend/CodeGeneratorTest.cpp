@@ -31,12 +31,13 @@ FunctionPtr simpleAdd() {
   VarPtr tileY = let(body, "tile_y", load(y, 128, 64), placed(128, 64, 0x10000));
   body.push_back(flag("system.sync_src", PipeType::MTE2, PipeType::V));
   body.push_back(flag("system.sync_dst", PipeType::MTE2, PipeType::V));
-  VarPtr tileZ = let(body, "tile_z", op("block.add", {{"", ExprPtr(tileX)}, {"", ExprPtr(tileY)}}),
-                     placed(128, 64, 0x20000));
+  VarPtr tileZ =
+      let(body, "tile_z", op("block.add", {{"", ExprPtr(tileX)}, {"", ExprPtr(tileY)}}), placed(128, 64, 0x20000));
   body.push_back(flag("system.sync_src", PipeType::V, PipeType::MTE3));
   body.push_back(flag("system.sync_dst", PipeType::V, PipeType::MTE3));
-  VarPtr result = let(body, "result",
-                      op("block.store", {{"", ExprPtr(tileZ)}, {"", pair(0, 0)}, {"", pair(128, 64)}, {"", ExprPtr(output)}}));
+  VarPtr result =
+      let(body, "result",
+          op("block.store", {{"", ExprPtr(tileZ)}, {"", pair(0, 0)}, {"", pair(128, 64)}, {"", ExprPtr(output)}}));
   body.push_back(giveBack({result}));
   return function("simple_add", {x, y}, sequence(body));
 }

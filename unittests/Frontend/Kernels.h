@@ -8,7 +8,9 @@
 
 namespace pypto::ir {
 
-inline ExprPtr op(const std::string &name, Attrs arguments) { return CreateOp(name, std::move(arguments), Span::unknown()); }
+inline ExprPtr op(const std::string &name, Attrs arguments) {
+  return CreateOp(name, std::move(arguments), Span::unknown());
+}
 inline StmtPtr eval(ExprPtr expr) { return std::make_shared<const EvalStmt>(std::move(expr), Span::unknown()); }
 inline VarPtr let(std::vector<StmtPtr> &body, const std::string &name, const ExprPtr &value, TypePtr type = nullptr) {
   VarPtr result = var(name, type ? type : value->type_);

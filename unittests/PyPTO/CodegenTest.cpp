@@ -12,7 +12,7 @@ namespace {
 
 using namespace ir;
 
-TEST(CodeEmitter, IndentsByFour) {
+TEST(CodeEmitter, B02_IndentsByFour) {
   CodeEmitter emitter;
   emitter.EmitLine("void f() {");
   emitter.IncreaseIndent();
@@ -27,7 +27,7 @@ TEST(CodeEmitter, IndentsByFour) {
   EXPECT_EQ(emitter.GetCode(), "");
 }
 
-TEST(CodeContext, VariablesHaveOneName) {
+TEST(CodeContext, B03_VariablesHaveOneName) {
   CodeContext context;
   VarPtr a = var("input.a"), b = var("2d");
   EXPECT_EQ(context.SanitizeName(a), "input_a");

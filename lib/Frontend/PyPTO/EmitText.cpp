@@ -45,7 +45,9 @@ std::string Lowering::textOf(const ir::ExprPtr &expr) {
   return found->second;
 }
 
-std::string Lowering::typeTextOf(const ir::ExprPtr &expr) { return typeText(valueNames.lookup(textOf(expr)).getType()); }
+std::string Lowering::typeTextOf(const ir::ExprPtr &expr) {
+  return typeText(valueNames.lookup(textOf(expr)).getType());
+}
 
 std::string Lowering::constantName(const std::string &value, const std::string &type) {
   std::string key = "%" + type + " " + value; // no name of a line

@@ -104,6 +104,7 @@ Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, c
                 (!isTile(arg) || holders.lookup(pto::getAliasRoot(first)) <= 1);
     if (isTile(arg) && !(sole && staysIn(arg->type_, arg->initValue_->type_))) {
       Value own = buffer(ir::As<ir::TileType>(arg->type_), arg.get());
+      nameAfter(arg, own);
       copyTile(first, own, arg->span_);
       first = own;
     }

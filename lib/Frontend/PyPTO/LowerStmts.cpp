@@ -106,8 +106,10 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
       tile = ir::As<ir::TileType>(var->type_)->memref_ ? Value() : wanted.lookup(var.get());
     else
       fail(op->span_, "a kernel cannot choose between tensors");
-    if (isTile(var) && !tile)
+    if (isTile(var) && !tile) {
       tile = buffer(ir::As<ir::TileType>(var->type_), var.get());
+      nameAfter(var, tile);
+    }
     carried.buffers.push_back(tile);
   }
   if (!op->return_vars_.empty() && !op->else_body_)
