@@ -149,11 +149,10 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
 }
 
 Value Lowering::load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
-  if (call.Keyword<bool>("clamp").value_or(false))
-    fail(op->span_, "load with clamp=True is not lowered yet");
-  std::vector<ir::ExprPtr> sizes = call.Elements("valid_shape");
-  if (sizes.empty())
-    sizes = call.Elements("shapes");
+  // The deduced type has what the tensor holds of the window.
+  auto type = ir::As<ir::TileType>(op->type_);
+  bool cut = type && type->tile_view_ && !type->tile_view_->valid_shape.empty();
+  std::vector<ir::ExprPtr> sizes = cut ? type->tile_view_->valid_shape : call.Elements("shapes");
   Value view = valueOf(call.Operand("tensor"));
   Value tile = destination(*op, var);
   Value part = window(view, call.Elements("offsets"), sizes);
@@ -196,25 +195,6 @@ Value Lowering::reshape(const ir::OpView &call, const ir::CallPtr &op, const ir:
   return b.create<pto::TReshapeOp>(loc, tileType(*b.getContext(), *type, options), valueOf(call.Operand("x")));
 }
 
-/// A window of a tile, by a copy: what is written to either of them later is not seen in the other.
-Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
-  auto source = cast<pto::TileBufType>(valueOf(call.Operand("x")).getType());
-  auto offsets = call.Elements("offset");
-  if (source.getLoc() != pto::AddressSpace::vec || source.isBoxed() || offsets.size() != 2 ||
-      !call.Elements("drop_dims").empty() || !call.Elements("valid_shape").empty() ||
-      call.Keyword<bool>("clamp").value_or(false))
-    fail(op->span_, "slice is lowered for whole windows of two axes of tiles in Vec");
-  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
-  pto::TileBufType part = tileType(*b.getContext(), *type, options);
-  auto view = source.withShape(part.getRows(), part.getCols()).withValid(part.getRows(), part.getCols());
-  Value window = b.create<pto::SubViewOp>(loc, view, valueOf(call.Operand("x")),
-                                          ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, Value(), Value(),
-                                          b.getI64ArrayAttr({part.getRows(), part.getCols()}));
-  Value tile = destination(*op, var);
-  b.create<pto::TMovOp>(loc, window, tile);
-  return tile;
-}
-
 /// a - b - c: the pto ops of that name add c.
 Value Lowering::subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   Value left = valueOf(call.Operand("a")), last = valueOf(call.Operand("c"));
@@ -236,20 +216,6 @@ Value Lowering::dim(const ir::OpView &call, const ir::CallPtr &op, const ir::Var
   if (!axis || *axis < 0 || *axis >= int64_t(view.getShape().size()))
     fail(op->span_, "dim needs a constant axis of the tensor");
   return view.getShape()[*axis];
-}
-
-Value Lowering::read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
-  Value source = valueOf(call.Operand("x"));
-  Type type = scalarType(*b.getContext(), *ir::ElementTypeOf(op->type_));
-  if (auto view = source.getDefiningOp<pto::MakeTensorViewOp>())
-    return b.create<pto::LoadScalarOp>(loc, type, view.getPtr(),
-                                       flatIndex(view.getStrides(), call.Elements("indices")));
-  auto tile = cast<pto::TileBufType>(source.getType());
-  Value strides[] = {indexConstant(tile.isRowMajor() ? tile.getCols() : 1),
-                     indexConstant(tile.isRowMajor() ? 1 : tile.getRows())};
-  if (tile.isBoxed())
-    fail(op->span_, "read of a tile in boxes");
-  return b.create<pto::TGetValOp>(loc, type, source, flatIndex(strides, call.Elements("indices")));
 }
 
 Value Lowering::flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
@@ -293,6 +259,28 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tensor.dim", &Lowering::dim},
       {"tile.read", &Lowering::read},
       {"tensor.read", &Lowering::read},
+      {"tile.write", &Lowering::write},
+      {"tensor.write", &Lowering::write},
+      {"tile.assemble", &Lowering::assemble},
+      {"tile.extract", &Lowering::extract},
+      {"tile.transpose", &Lowering::transpose},
+      {"tile.gather", &Lowering::gather},
+      {"tile.gather_mask", &Lowering::gatherMask},
+      {"tile.gather_compare", &Lowering::gatherCompare},
+      {"tile.mrgsort", &Lowering::mergeSort},
+      {"tile.ci", &Lowering::countUp},
+      {"tile.tri", &Lowering::triangle},
+      {"tile.random", &Lowering::random},
+      {"system.aic_initialize_pipe", &Lowering::openQueue},
+      {"system.aiv_initialize_pipe", &Lowering::openQueue},
+      {"system.reserve_buffer", &Lowering::reserveBuffer},
+      {"system.import_peer_buffer", &Lowering::importBuffer},
+      {"tile.tpush_to_aiv", &Lowering::push},
+      {"tile.tpush_to_aic", &Lowering::push},
+      {"tile.tpop_from_aiv", &Lowering::pop},
+      {"tile.tpop_from_aic", &Lowering::pop},
+      {"tile.tfree_to_aiv", &Lowering::freeSlot},
+      {"tile.tfree_to_aic", &Lowering::freeSlot},
       {"system.sync_src", &Lowering::flag},
       {"system.sync_dst", &Lowering::flag},
       {"system.bar_v", &Lowering::barrier},

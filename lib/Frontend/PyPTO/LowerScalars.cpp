@@ -108,10 +108,6 @@ void Lowering::VisitExpr_(const ir::SubmitPtr &op) {
 
 void Lowering::VisitExpr_(const ir::MakeTuplePtr &op) { fail(op->span_, "a tuple is not a value of a kernel"); }
 
-void Lowering::VisitExpr_(const ir::TupleGetItemExprPtr &op) {
-  fail(op->span_, "calls with several results are not lowered yet");
-}
-
 Value Lowering::floorMod(Value left, Value right) {
   Value rest = b.create<arith::RemSIOp>(loc, left, right);
   Value zero = constant(b.getIntegerAttr(left.getType(), 0), left.getType());

@@ -73,8 +73,8 @@ void Lowering::VisitStmt_(const ir::ReturnStmtPtr &op) {
 
 void Lowering::VisitStmt_(const ir::YieldStmtPtr &op) { yielded = op; }
 
-void Lowering::VisitStmt_(const ir::BreakStmtPtr &op) { fail(op->span_, "break is not lowered yet"); }
-void Lowering::VisitStmt_(const ir::ContinueStmtPtr &op) { fail(op->span_, "continue is not lowered yet"); }
+void Lowering::VisitStmt_(const ir::BreakStmtPtr &op) { fail(op->span_, "break outside of a loop"); }
+void Lowering::VisitStmt_(const ir::ContinueStmtPtr &op) { fail(op->span_, "continue outside of a loop"); }
 
 void Lowering::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   fail(op->span_, std::string(ir::KindName(op->kind())) + " inside a kernel: scopes belong to an orchestrator");
@@ -138,6 +138,10 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
 void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
   if (auto step = ir::ConstantInt(op->step_); step && *step <= 0)
     fail(op->span_, "a loop of a kernel needs a positive step, not " + std::to_string(*step));
+  if (jumps(op->body_)) {
+    lowerLeavable(op);
+    return;
+  }
   Values initial;
   Value start = indexOf(op->start_), stop = indexOf(op->stop_), step = indexOf(op->step_);
   Carried carried = carriedBy(op->iter_args_, op->return_vars_, initial);
@@ -161,6 +165,10 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
 }
 
 void Lowering::VisitStmt_(const ir::WhileStmtPtr &op) {
+  if (jumps(op->body_)) {
+    lowerLeavable(op);
+    return;
+  }
   Values initial;
   Carried carried = carriedBy(op->iter_args_, op->return_vars_, initial);
   at(op->span_);

@@ -120,13 +120,44 @@ private:
   mlir::Value create(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value full(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
-  mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value dim(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
-  mlir::Value read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value barrier(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value blockIndex(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
+  // Parts of tiles (LowerParts.cpp).
+  bool isLastUse(const ir::ExprPtr &operand) const;
+  mlir::Value changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value partOf(mlir::Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
+                     const ir::Span &span);
+  mlir::Value elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span);
+  mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value write(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
+  // Gathers, merges, generated tiles (LowerGather.cpp).
+  mlir::Operation *createOp(llvm::StringRef name, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> operands,
+                            llvm::ArrayRef<mlir::NamedAttribute> attributes, bool segments);
+  mlir::Value scratchLike(const ir::ExprPtr &given, mlir::Value like);
+  mlir::Value gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherMask(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherCompare(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value mergeSort(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value countUp(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value triangle(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value random(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
+  // Queues (LowerPipes.cpp).
+  mlir::Value openQueue(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value push(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value pop(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value freeSlot(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value reserveBuffer(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value importBuffer(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Statements (LowerStmts.cpp; what they hand on: LowerCarried.cpp).
   void bind(const ir::VarPtr &var, mlir::Value value);
@@ -137,6 +168,26 @@ private:
   void copyTile(mlir::Value from, mlir::Value to, const ir::Span &span);
   void bindResults(const std::vector<ir::VarPtr> &vars, const Carried &carried, mlir::ValueRange scalars);
 
+  // Loops that are left early (LowerJumps.cpp).
+  struct Jump {
+    mlir::Value leaves, skips; ///< the loop; the rest of the iteration
+  };
+  struct LeavableLoop {
+    ir::Span span;
+    const std::vector<ir::IterArgPtr> &args;
+    const std::vector<ir::VarPtr> &given;
+    ir::StmtPtr body;
+  };
+  static bool jumps(const ir::StmtPtr &body);
+  mlir::Value flagConstant(bool value);
+  Jump lowerJumping(llvm::ArrayRef<ir::StmtPtr> stmts, const Carried &carried, Values &scalars);
+  Jump lowerJumpingBranch(const ir::IfStmtPtr &op);
+  void lowerLeavable(const LeavableLoop &loop, mlir::Value counter,
+                     llvm::function_ref<mlir::Value(mlir::Value)> condition,
+                     llvm::function_ref<mlir::Value(mlir::Value)> advance);
+  void lowerLeavable(const ir::ForStmtPtr &op);
+  void lowerLeavable(const ir::WhileStmtPtr &op);
+
   mlir::ModuleOp module;
   PyPTOOptions options;
   const PlannedKernel *plan = nullptr; ///< null: arguments in the order of the parameters
@@ -145,6 +196,9 @@ private:
   mlir::OpBuilder constants, tiles, views;
   mlir::Location loc;
   mlir::Value result;
+  std::map<const ir::Var *, std::vector<mlir::Value>> tuples; ///< of calls with several results
+  mlir::Value queueMemory;                                    ///< the argument that queues travel through
+
   // Of the operation that is emitted as text.
   ir::CallPtr emitted;
   ir::VarPtr emittedVar;

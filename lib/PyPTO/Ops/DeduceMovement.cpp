@@ -50,11 +50,17 @@ TypePtr Deducer::load() const {
       << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
       << offsets.size() << " and " << shape.size();
   CHECK(valid.empty() || valid.size() == shape.size()) << "valid_shape needs " << shape.size() << " extents";
-  // Where everything is known, what lies behind the tensor's end is not valid.
+  bool clamp = call.Keyword<bool>("clamp").value_or(false);
+  // Where everything is known, or asked for, what lies behind the tensor's end is not valid.
   for (size_t i = 0; i < shape.size(); ++i) {
     auto end = ConstantInt(whole[i]), start = ConstantInt(offsets[i]), size = ConstantInt(shape[i]);
-    if (!end || !start || !size)
+    if (!end || !start || !size) {
+      if (clamp) {
+        valid = valid.empty() ? shape : valid;
+        valid[i] = WindowExtent(whole[i], offsets[i], valid[i]);
+      }
       continue;
+    }
     CHECK(*start >= 0 && *start < *end) << "offset " << *start << " lies outside the extent " << *end;
     if (*start + *size <= *end)
       continue;

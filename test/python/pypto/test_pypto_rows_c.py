@@ -1,4 +1,4 @@
-"""The rows B19 to B26 of CodeGenerator's checklist (docs/pypto-rows.md): expressions, control flow, planned features."""
+"""The rows B19 to B26 of CodeGenerator's checklist (docs/pypto-rows.md): expressions, control flow, plans."""
 
 import re
 

@@ -1,0 +1,130 @@
+// Gathers, merges and generated tiles: pto ops whose operands are not in the order of the rows.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+/// `operands` by the segments of the op; null ones are absent.
+Operation *Lowering::createOp(StringRef name, ArrayRef<SmallVector<Value>> operands, ArrayRef<NamedAttribute> attributes,
+                              bool segments) {
+  OperationState state(loc, ("pto." + name).str());
+  SmallVector<int32_t> sizes;
+  for (const SmallVector<Value> &group : operands) {
+    auto given = llvm::make_filter_range(group, [](Value value) { return value != nullptr; });
+    size_t before = state.operands.size();
+    state.addOperands(SmallVector<Value>(given));
+    sizes.push_back(int32_t(state.operands.size() - before));
+  }
+  state.addAttributes(attributes);
+  if (segments)
+    state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(sizes));
+  return b.create(state);
+}
+
+Value Lowering::scratchLike(const ir::ExprPtr &given, Value like) {
+  return given ? valueOf(given)
+               : tiles.create<pto::AllocTileOp>(loc, cast<pto::TileBufType>(like.getType())).getResult();
+}
+
+Value Lowering::gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value source = valueOf(call.Operand("src")), indices = valueOf(call.Operand("idx"));
+  Value scratch = scratchLike(call.Operand("tmp"), indices), dst = destination(*op, var);
+  createOp("tgather", {{source}, {dst}, {}, {indices}, {scratch}, {}}, {}, true);
+  return dst;
+}
+
+Value Lowering::gatherMask(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto pattern = *call.Enum<ir::MaskPattern>("mask_pattern");
+  auto named = pto::symbolizeMaskPattern(ir::ValueName(pattern));
+  if (!named)
+    fail(op->span_, "mask_pattern " + std::string(ir::ValueName(pattern)) + " is not lowered");
+  Value source = valueOf(call.Operand("src")), dst = destination(*op, var);
+  auto attribute = pto::MaskPatternAttr::get(b.getContext(), *named);
+  createOp("tgather", {{source}, {dst}, {}, {}, {}, {}}, {b.getNamedAttr("maskPattern", attribute)}, true);
+  return dst;
+}
+
+/// Two tiles: indices and counts.
+Value Lowering::gatherCompare(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (!var)
+    fail(op->span_, op->op_->name_ + " gives two tiles; assign them");
+  Value source = valueOf(call.Operand("src"));
+  auto element = cast<pto::TileBufType>(source.getType()).getElementType();
+  Value wantedValue = scalarOf(call.Operand("kvalue"), element), scratch = valueOf(call.Operand("tmp"));
+  auto mode = pto::symbolizeCmpMode(*call.Keyword<std::string>("cmp_mode"));
+  if (!mode)
+    fail(op->span_, "cmp_mode is eq or gt, not " + *call.Keyword<std::string>("cmp_mode"));
+  std::vector<Value> &parts = tuples[var.get()];
+  const auto &types = ir::As<ir::TupleType>(op->type_)->types_;
+  for (const ir::TypePtr &type : types)
+    parts.push_back(buffer(ir::As<ir::TileType>(type), type.get()));
+  SmallVector<NamedAttribute> attributes = {
+      b.getNamedAttr("cmpMode", pto::CmpModeAttr::get(b.getContext(), *mode)),
+      b.getNamedAttr("offset", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("offset"))))};
+  createOp("tgather", {{source}, {parts[0]}, {parts[1]}, {}, {scratch}, {wantedValue}}, attributes, true);
+  return parts[0];
+}
+
+void Lowering::VisitExpr_(const ir::TupleGetItemExprPtr &op) {
+  auto var = ir::As<ir::Var>(op->tuple_);
+  auto found = var ? tuples.find(var.get()) : tuples.end();
+  if (found == tuples.end())
+    fail(op->span_, "only the results of a call are taken apart in a kernel");
+  if (op->index_ < 0 || size_t(op->index_) >= found->second.size())
+    fail(op->span_, "the call gives " + std::to_string(found->second.size()) + " values");
+  result = found->second[op->index_];
+}
+
+Value Lowering::mergeSort(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  SmallVector<Value> sources;
+  for (const char *name : {"src0", "src1", "src2", "src3"})
+    if (ir::ExprPtr source = call.Operand(name))
+      sources.push_back(valueOf(source));
+  auto length = call.Keyword<int64_t>("block_len");
+  bool exhausted = call.Keyword<bool>("exhausted").value_or(false);
+  if (length.has_value() != (sources.size() == 1) || (length && exhausted))
+    fail(op->span_, "mrgsort takes one source and its block_len, or two to four sources");
+  Value dst = destination(*op, var);
+  if (length) {
+    Value runs = constant(b.getI32IntegerAttr(int32_t(*length)), b.getI32Type());
+    createOp("tmrgsort", {sources, {runs}, {dst}, {}, {}}, {}, true);
+    return dst;
+  }
+  Value scratch = scratchLike(call.Operand("tmp"), dst);
+  auto counts = DenseIntElementsAttr::get(VectorType::get({4}, b.getI16Type()), ArrayRef<int16_t>{0, 0, 0, 0});
+  Value executed = constant(counts, counts.getType());
+  createOp("tmrgsort", {sources, {}, {dst}, {scratch}, {executed}},
+           {b.getNamedAttr("exhausted", b.getBoolAttr(exhausted))}, true);
+  return dst;
+}
+
+Value Lowering::countUp(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value dst = destination(*op, var);
+  auto element = cast<pto::TileBufType>(dst.getType()).getElementType();
+  Value start = scalarOf(call.Operand("start"), b.getIntegerType(element.getIntOrFloatBitWidth()));
+  createOp("tci", {{start}, {dst}},
+           {b.getNamedAttr("descending", b.getBoolAttr(call.Keyword<bool>("descending").value_or(false)))}, false);
+  return dst;
+}
+
+Value Lowering::triangle(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value diagonal = scalarOf(call.Operand("diagonal"), b.getI32Type()), dst = destination(*op, var);
+  createOp("ttri", {{diagonal}, {dst}},
+           {b.getNamedAttr("upperOrLower", b.getI32IntegerAttr(call.Keyword<bool>("upper").value_or(false)))}, false);
+  return dst;
+}
+
+Value Lowering::random(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  SmallVector<Value> words;
+  for (const char *name : {"key0", "key1", "c0", "c1", "c2", "c3"})
+    words.push_back(scalarOf(call.Operand(name), b.getI32Type()));
+  Value dst = destination(*op, var);
+  createOp("trandom", {words, {dst}},
+           {b.getNamedAttr("rounds", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("rounds"))))}, false);
+  return dst;
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,134 @@
+// Parts of tiles: windows that are copied out, written in place or moved to another memory; single elements.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+/// Whether nobody reads the operand's tile after this: its buffer may be changed.
+bool Lowering::isLastUse(const ir::ExprPtr &operand) const {
+  auto var = ir::As<ir::Var>(operand);
+  return var && uses.lookup(var.get()) == 1 && boundIn.lookup(var.get()) == b.getBlock() &&
+         holders.lookup(pto::getAliasRoot(values.lookup(var.get()))) <= 1;
+}
+
+/// A tile with the elements of `operand` that may be changed: its own buffer, or a copy where it is still read.
+Value Lowering::changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value tile = valueOf(operand);
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  Value place = var ? wanted.lookup(var.get()) : Value();
+  if ((!type->memref_ || liesWith(type, operand->type_)) && (!place || place == tile) && isLastUse(operand)) {
+    takeOver(operand, op->op_->name_);
+    return tile;
+  }
+  Value copy = destination(*op, var);
+  copyTile(tile, copy, op->span_);
+  return copy;
+}
+
+/// The part of a tile that begins at the offsets, with the valid extent of `part`.
+Value Lowering::partOf(Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
+                       const ir::Span &span) {
+  auto whole = cast<pto::TileBufType>(tile.getType());
+  if (whole.getLoc() != pto::AddressSpace::vec || whole.isBoxed() || offsets.size() != 2)
+    fail(span, "a part of a tile is lowered for two axes of tiles in Vec");
+  if (!part.hasStaticValid())
+    fail(span, "a part of a tile whose valid extent is known at run time is not lowered yet");
+  auto view = whole.withShape(part.getRows(), part.getCols()).withValid(part.getValidRows(), part.getValidCols());
+  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, Value(),
+                                  Value(), b.getI64ArrayAttr({part.getRows(), part.getCols()}));
+}
+
+/// A window of a tile, by a copy: what is written to either of them later is not seen in the other.
+Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (!call.Elements("drop_dims").empty() || !call.Elements("valid_shape").empty() ||
+      call.Keyword<bool>("clamp").value_or(false))
+    fail(op->span_, "slice is lowered for whole windows, without drop_dims, valid_shape and clamp");
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  Value part = partOf(valueOf(call.Operand("x")), call.Elements("offset"), tileType(*b.getContext(), *type, options),
+                      op->span_);
+  Value tile = destination(*op, var);
+  b.create<pto::TMovOp>(loc, part, tile);
+  return tile;
+}
+
+Value Lowering::assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (call.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add)
+    fail(op->span_, "assemble adds to tensors only");
+  auto offsets = call.Elements("offset");
+  Value source = valueOf(call.Operand("source"));
+  auto from = cast<pto::TileBufType>(source.getType());
+  Value target = changeable(call.Operand("target"), op, var);
+  if (from.getLoc() == pto::AddressSpace::vec) {
+    b.create<pto::TMovOp>(loc, source, partOf(target, offsets, from, op->span_));
+    return target;
+  }
+  if (offsets.size() != 2)
+    fail(op->span_, "assemble needs two offsets");
+  b.create<pto::TInsertOp>(loc, source, indexOf(offsets[0]), indexOf(offsets[1]), target);
+  return target;
+}
+
+Value Lowering::extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value source = valueOf(call.Operand("src"));
+  Value row = indexOf(call.Operand("row")), col = indexOf(call.Operand("col"));
+  Value tile = destination(*op, var);
+  b.create<pto::TExtractOp>(loc, source, row, col, tile);
+  return tile;
+}
+
+Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value source = valueOf(call.Operand("x"));
+  auto type = cast<pto::TileBufType>(source.getType());
+  auto first = ir::ConstantInt(call.Operand("axis1")), second = ir::ConstantInt(call.Operand("axis2"));
+  size_t rank = ir::ShapeOf(call.Operand("x")->type_)->size();
+  auto axis = [&](std::optional<int64_t> given) { return given && *given < 0 ? *given + int64_t(rank) : given; };
+  bool swaps = rank == 2 && first && second && *axis(first) + *axis(second) == 1;
+  if (!swaps || type.getLoc() != pto::AddressSpace::vec)
+    fail(op->span_, "transpose is lowered for the two axes of a tile in Vec");
+  Value scratch = call.Operand("tmp_tile") ? valueOf(call.Operand("tmp_tile"))
+                                           : tiles.create<pto::AllocTileOp>(loc, type).getResult();
+  Value tile = destination(*op, var);
+  b.create<pto::TTransOp>(loc, source, scratch, tile);
+  return tile;
+}
+
+/// Elements between a tile's beginning and the one at the indices.
+Value Lowering::elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span) {
+  if (type.isBoxed())
+    fail(span, "elements of a tile in boxes are not lowered yet");
+  Value strides[] = {indexConstant(type.isRowMajor() ? type.getCols() : 1),
+                     indexConstant(type.isRowMajor() ? 1 : type.getRows())};
+  return flatIndex(strides, indices);
+}
+
+Value Lowering::read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  Value source = valueOf(call.Operand("x"));
+  Type type = scalarType(*b.getContext(), *ir::ElementTypeOf(op->type_));
+  auto indices = call.Elements("indices");
+  if (auto view = source.getDefiningOp<pto::MakeTensorViewOp>())
+    return b.create<pto::LoadScalarOp>(loc, type, view.getPtr(), flatIndex(view.getStrides(), indices));
+  Value offset = elementOffset(cast<pto::TileBufType>(source.getType()), indices, op->span_);
+  return b.create<pto::TGetValOp>(loc, type, source, offset);
+}
+
+Value Lowering::write(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  ir::ExprPtr x = call.Operand("x");
+  Value element = scalarOf(call.Operand("value"), scalarType(*b.getContext(), *ir::ElementTypeOf(x->type_)));
+  auto indices = call.Elements("indices");
+  if (ir::IsA<ir::TensorType>(x->type_)) {
+    auto view = valueOf(x).getDefiningOp<pto::MakeTensorViewOp>();
+    b.create<pto::StoreScalarOp>(loc, view.getPtr(), flatIndex(view.getStrides(), indices), element);
+    return view;
+  }
+  // `tile.write(t, ..)` without a variable changes t itself.
+  Value tile = var ? changeable(x, op, var) : valueOf(x);
+  b.create<pto::TSetValOp>(loc, tile, elementOffset(cast<pto::TileBufType>(tile.getType()), indices, op->span_),
+                           element);
+  return tile;
+}
+
+} // namespace pto_mlir::pypto_frontend

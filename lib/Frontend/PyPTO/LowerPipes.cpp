@@ -1,0 +1,106 @@
+// Queues of tiles between the cores of a block, and the buffers that they arrive in.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+namespace {
+
+/// What an op of queues says of its own: the number of the queue and how a tile is divided.
+SmallVector<NamedAttribute> queueOf(OpBuilder &b, const ir::OpView &call, const ir::Span &span) {
+  SmallVector<NamedAttribute> attributes;
+  if (call.row()->Find("lane_stride") >= 0 && call.Keyword<int64_t>("lane_stride"))
+    fail(span, "lane_stride is not lowered yet");
+  if (int64_t id = *call.Keyword<int64_t>("id"))
+    attributes.push_back(b.getNamedAttr("id", b.getI32IntegerAttr(int32_t(id))));
+  if (call.row()->Find("split") >= 0) {
+    int64_t split = *call.Keyword<int64_t>("split");
+    if (split < 0 || split > 2)
+      fail(span, "split is 0, 1 or 2, not " + std::to_string(split));
+    attributes.push_back(b.getNamedAttr("split", b.getI8IntegerAttr(int8_t(split))));
+  }
+  return attributes;
+}
+
+} // namespace
+
+Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  int64_t directions = *call.Keyword<int64_t>("dir_mask");
+  if (directions < 1 || directions > 3)
+    fail(op->span_, "dir_mask is 1, 2 or 3, not " + std::to_string(directions));
+  auto slots = call.Keyword<int64_t>("slot_num");
+  if ((slots && *slots != (directions == 3 ? 4 : 8)) || call.Keyword<int64_t>("local_slot_num"))
+    fail(op->span_, "a queue has 8 slots, or 4 in each of two directions; other numbers are not lowered yet");
+  Value slotBuffer;
+  const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
+  if (!target.directTiles) { // tiles travel through global memory, the last argument
+    auto func = cast<func::FuncOp>(constants.getInsertionBlock()->getParentOp());
+    if (!queueMemory) {
+      func.insertArgument(func.getNumArguments(), pto::PtrType::get(b.getF32Type()), {}, loc);
+      queueMemory = func.getArguments().back();
+    }
+    slotBuffer = queueMemory;
+  }
+  auto address = [&](const char *name) {
+    ir::ExprPtr given = call.Operand(name);
+    return given ? scalarOf(given, b.getI32Type()) : constant(b.getI32IntegerAttr(0), b.getI32Type());
+  };
+  SmallVector<NamedAttribute> attributes = queueOf(b, call, op->span_);
+  attributes.push_back(b.getNamedAttr("dir_mask", b.getI8IntegerAttr(int8_t(directions))));
+  attributes.push_back(b.getNamedAttr("slot_size", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("slot_size")))));
+  createOp(call.row()->pto, {{slotBuffer}, {address("c2v_consumer_buf")}, {address("v2c_consumer_buf")}}, attributes,
+           false);
+  return nullptr;
+}
+
+Value Lowering::push(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  createOp(call.row()->pto, {{valueOf(call.Operand("tile"))}}, queueOf(b, call, op->span_), false);
+  return nullptr;
+}
+
+Value Lowering::pop(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  if (type->memref_ && (*type->memref_)->addr_)
+    fail(op->span_, "a tile of a queue lies in the queue's buffer; it has no address of its own");
+  OperationState state(loc, "pto." + std::string(call.row()->pto));
+  state.addAttributes(queueOf(b, call, op->span_));
+  state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({0, 0}));
+  state.addTypes(tileType(*b.getContext(), *type, options));
+  return b.create(state)->getResult(0);
+}
+
+Value Lowering::freeSlot(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  bool cube = StringRef(call.row()->pto).ends_with("aic");
+  createOp(cube ? "tfree_from_aic" : "tfree_from_aiv", {}, queueOf(b, call, op->span_), false);
+  return nullptr;
+}
+
+Value Lowering::reserveBuffer(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  auto func = cast<func::FuncOp>(constants.getInsertionBlock()->getParentOp());
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
+  if (!kind)
+    fail(op->span_, "a buffer is reserved in a function of kind AIC or AIV");
+  auto space = kind.getValue() == pto::KernelKind::cube ? pto::AddressSpace::mat : pto::AddressSpace::vec;
+  auto base = call.Keyword<int64_t>("base");
+  OperationState state(loc, "pto.reserve_buffer");
+  state.addAttribute("name", b.getStringAttr(*call.Keyword<std::string>("name")));
+  state.addAttribute("size", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("size"))));
+  state.addAttribute("location", pto::AddressSpaceAttr::get(b.getContext(), space));
+  state.addAttribute("autoAlloc", b.getBoolAttr(!base));
+  if (base)
+    state.addAttribute("base", b.getI32IntegerAttr(int32_t(*base)));
+  state.addTypes(b.getI32Type());
+  return b.create(state)->getResult(0);
+}
+
+Value Lowering::importBuffer(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
+  OperationState state(loc, "pto.import_reserved_buffer");
+  state.addAttribute("name", b.getStringAttr(*call.Keyword<std::string>("name")));
+  state.addAttribute("peer_func", FlatSymbolRefAttr::get(b.getContext(), *call.Keyword<std::string>("peer_func")));
+  state.addTypes(b.getI32Type());
+  return b.create(state)->getResult(0);
+}
+
+} // namespace pto_mlir::pypto_frontend
