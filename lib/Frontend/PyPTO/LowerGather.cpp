@@ -8,8 +8,8 @@ using namespace mlir;
 namespace pto_mlir::pypto_frontend {
 
 /// `operands` by the segments of the op; null ones are absent.
-Operation *Lowering::createOp(StringRef name, ArrayRef<SmallVector<Value>> operands, ArrayRef<NamedAttribute> attributes,
-                              bool segments) {
+Operation *Lowering::createOp(StringRef name, ArrayRef<SmallVector<Value>> operands,
+                              ArrayRef<NamedAttribute> attributes, bool segments) {
   OperationState state(loc, ("pto." + name).str());
   SmallVector<int32_t> sizes;
   for (const SmallVector<Value> &group : operands) {

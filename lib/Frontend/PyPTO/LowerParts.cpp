@@ -48,8 +48,8 @@ Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::V
       call.Keyword<bool>("clamp").value_or(false))
     fail(op->span_, "slice is lowered for whole windows, without drop_dims, valid_shape and clamp");
   auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
-  Value part = partOf(valueOf(call.Operand("x")), call.Elements("offset"), tileType(*b.getContext(), *type, options),
-                      op->span_);
+  Value part =
+      partOf(valueOf(call.Operand("x")), call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
   Value tile = destination(*op, var);
   b.create<pto::TMovOp>(loc, part, tile);
   return tile;

@@ -41,7 +41,11 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
       func.insertArgument(func.getNumArguments(), pto::PtrType::get(b.getF32Type()), {}, loc);
       queueMemory = func.getArguments().back();
     }
-    slotBuffer = queueMemory;
+    // Each block has 8 slots of its own.
+    int64_t words = 8 * *call.Keyword<int64_t>("slot_size") / 4;
+    Value block = convert(b.create<pto::GetBlockIdxOp>(loc), b.getIndexType(), true);
+    Value offset = b.create<arith::MulIOp>(loc, block, indexConstant(words));
+    slotBuffer = b.create<pto::AddPtrOp>(loc, queueMemory.getType(), queueMemory, offset);
   }
   auto address = [&](const char *name) {
     ir::ExprPtr given = call.Operand(name);
