@@ -60,6 +60,11 @@ def test_the_table_of_operators_is_current():
     assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script}"
 
 
+def test_the_page_of_pypto_operations_is_current():
+    script = ROOT / "scripts" / "make_pypto_docs.py"
+    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script.name}"
+
+
 def test_the_page_of_pto_ops_is_current():
     script = ROOT / "scripts" / "make_dialect_docs.py"
     assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script.name}"

@@ -44,19 +44,18 @@ std::string_view inPlaceOperand(const ir::OpRow &row) {
   return "";
 }
 
-/// Refuses a MemRef with an address for a result that lies where the operand does, unless it is the operand's.
+/// An operand that only says a shape; the result's type has it.
+bool saysShape(std::string_view param) { return param == "target" || param == "shape"; }
+bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
+
+} // namespace
+
 void keepsPlace(const ir::TypePtr &type, const ir::ExprPtr &operand, const ir::CallPtr &op) {
   auto var = ir::As<ir::Var>(operand);
   if (!liesWith(type, operand->type_))
     fail(op->span_, op->op_->name_ + " gives the bytes of " + (var ? var->name_hint_ : "its operand") +
                         ", whose MemRef is another one");
 }
-
-/// An operand that only says a shape; the result's type has it.
-bool saysShape(std::string_view param) { return param == "target"; }
-bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
-
-} // namespace
 
 Value Lowering::lowerCall(const ir::CallPtr &op, const ir::VarPtr &var) {
   at(op->span_);
@@ -107,6 +106,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
   Type element = cast<pto::TileBufType>(like ? like.getType() : dst.getType()).getElementType();
   if (auto integer = dyn_cast<IntegerType>(element))
     element = b.getIntegerType(integer.getWidth());
+  if (row.pto == "tlrelu") // its slope is f32, whatever the elements are
+    element = b.getF32Type();
   for (const FormOperand &operand : form.operands) {
     Value value;
     if (operand.role == Role::Dst) {
@@ -270,6 +271,10 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.mrgsort", &Lowering::mergeSort},
       {"tile.ci", &Lowering::countUp},
       {"tile.tri", &Lowering::triangle},
+      {"tile.set_validshape", &Lowering::setValidShape},
+      {"tile.reinterpret_view", &Lowering::reinterpret},
+      {"system.sync_set", &Lowering::semaphore},
+      {"system.sync_wait", &Lowering::semaphore},
       {"tile.random", &Lowering::random},
       {"system.aic_initialize_pipe", &Lowering::openQueue},
       {"system.aiv_initialize_pipe", &Lowering::openQueue},

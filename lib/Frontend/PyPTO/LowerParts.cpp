@@ -96,6 +96,30 @@ Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const i
   return tile;
 }
 
+/// The same tile by another name, of which another part is valid.
+Value Lowering::setValidShape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value tile = valueOf(call.Operand("x"));
+  auto type = cast<pto::TileBufType>(tile.getType());
+  keepsPlace(var ? var->type_ : op->type_, call.Operand("x"), op);
+  Value zero = indexConstant(0), rows = indexOf(call.Operand("rows")), cols = indexOf(call.Operand("cols"));
+  auto staticRows = getConstantIntValue(rows), staticCols = getConstantIntValue(cols);
+  bool known = staticRows && staticCols;
+  auto view =
+      known ? type.withValid(*staticRows, *staticCols) : type.withValid(ShapedType::kDynamic, ShapedType::kDynamic);
+  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{zero, zero}, known ? Value() : rows,
+                                  known ? Value() : cols, b.getI64ArrayAttr({type.getRows(), type.getCols()}));
+}
+
+Value Lowering::reinterpret(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  keepsPlace(type, call.Operand("x"), op);
+  Value tile = valueOf(call.Operand("x"));
+  auto from = cast<pto::TileBufType>(tile.getType()), to = tileType(*b.getContext(), *type, options);
+  if (from.isBoxed())
+    fail(op->span_, "reinterpret_view of a tile in boxes is not lowered yet");
+  return b.create<pto::BitcastOp>(loc, to, tile);
+}
+
 /// Elements between a tile's beginning and the one at the indices.
 Value Lowering::elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span) {
   if (type.isBoxed())

@@ -107,4 +107,17 @@ Value Lowering::importBuffer(const ir::OpView &call, const ir::CallPtr &, const 
   return b.create(state)->getResult(0);
 }
 
+Value Lowering::semaphore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  int64_t event = *call.Keyword<int64_t>("event_id"), mode = *call.Keyword<int64_t>("ffts_mode");
+  if (event < 0 || event > 15)
+    fail(op->span_, "Event ID must be in range [0, 15], got " + std::to_string(event));
+  auto pipe = pto::symbolizePipe("PIPE_" + std::string(ir::ValueName(*call.Enum<ir::PipeType>("pipe"))));
+  SmallVector<NamedAttribute> attributes = {b.getNamedAttr("pipe", pto::PipeAttr::get(b.getContext(), *pipe)),
+                                            b.getNamedAttr("event_id", b.getI32IntegerAttr(int32_t(event)))};
+  if (call.row()->pto == "sync.set")
+    attributes.push_back(b.getNamedAttr("ffts_mode", b.getI32IntegerAttr(int32_t(mode))));
+  createOp(call.row()->pto, {}, attributes, false);
+  return nullptr;
+}
+
 } // namespace pto_mlir::pypto_frontend

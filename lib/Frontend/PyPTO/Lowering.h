@@ -23,6 +23,9 @@ namespace ir = pypto::ir;
 inline bool isScalar(const ir::VarPtr &var) { return ir::IsA<ir::ScalarType>(var->type_); }
 inline bool isTile(const ir::VarPtr &var) { return ir::IsA<ir::TileType>(var->type_); }
 
+/// Refuses a MemRef with an address for a result that lies where the operand does, unless it is the operand's.
+void keepsPlace(const ir::TypePtr &type, const ir::ExprPtr &operand, const ir::CallPtr &op);
+
 /// Lowers one kernel. What a variable holds is a Value: a scalar, the tile_buf of its buffer, or the view of a tensor.
 class Lowering : public ir::IRVisitor {
 public:
@@ -137,6 +140,8 @@ private:
   mlir::Value extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value setValidShape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value reinterpret(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value write(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Gathers, merges, generated tiles (LowerGather.cpp).
@@ -151,7 +156,8 @@ private:
   mlir::Value triangle(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value random(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
-  // Queues (LowerPipes.cpp).
+  // Queues, semaphores (LowerPipes.cpp).
+  mlir::Value semaphore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value openQueue(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value push(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value pop(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

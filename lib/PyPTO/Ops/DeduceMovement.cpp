@@ -124,12 +124,13 @@ TypePtr Deducer::columns(bool all) const {
 TypePtr Deducer::filled() const {
   TypePtr type = first();
   auto tile = As<TileType>(type);
+  Shape shape = call.row()->Find("shape") < 0 ? shapeOf(type) : call.Elements("shape");
   if (!tile)
-    return make(shapeOf(type), *ElementTypeOf(type), std::nullopt);
+    return make(std::move(shape), *ElementTypeOf(type), std::nullopt);
   TileView view = TileViewOf(*tile);
   view.valid_shape.clear();
   view.pad = *call.Enum<PadValue>("pad_value");
-  return std::make_shared<const TileType>(tile->shape_, tile->dtype_, std::nullopt, std::move(view),
+  return std::make_shared<const TileType>(std::move(shape), tile->dtype_, std::nullopt, std::move(view),
                                           tile->GetMemorySpace());
 }
 

@@ -65,7 +65,7 @@ def : PlOp<"fillpad", (ops X:$x, Kw<"PadValue", "zero">:$pad_value), RuleFill, "
 def : PlOp<"fillpad_inplace", (ops X:$x, Kw<"PadValue", "zero">:$pad_value), RuleFill, "tfillpad"> {
   let summary = "fillpad in the same buffer";
 }
-def : PlOp<"fillpad_expand", (ops X:$x, Tuple:$shape, Kw<"PadValue", "zero">:$pad_value), RuleShape, "tfillpad_expand">, Both {
+def : PlOp<"fillpad_expand", (ops X:$x, Tuple:$shape, Kw<"PadValue", "zero">:$pad_value), RuleFill, "tfillpad_expand">, Both {
   let summary = "x in a larger box, filled";
 }
 def : PlOp<"read", (ops X:$x, Tuple:$indices), RuleElement, "tgetval">, Both {

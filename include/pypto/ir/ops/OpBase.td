@@ -67,7 +67,7 @@ def RuleReinterpret : Rule<"same bytes as elements of `dtype`">;
 def RuleArray : Rule<"an array of `extent`">;
 def RuleGather : Rule<"shape of `idx`, elements of the first operand">;
 def RuleBlocks : Rule<"32 bytes for each offset">;
-def RuleFill : Rule<"that of the first operand, all of it valid">;
+def RuleFill : Rule<"that of the first operand, or of extents `shape`, all of it valid">;
 def RuleGatherAny : Rule<"shape of `index`, or as gather_mask or gather_compare by the keyword given">;
 def RuleScatterAny : Rule<"that of `dst` where it is given, else of the first operand">;
 def RuleValid : Rule<"that of the first operand, valid as told">;
