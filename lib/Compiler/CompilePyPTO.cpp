@@ -54,10 +54,13 @@ std::optional<std::string> printPyPTOCpp(const std::string &function, const std:
     auto read = pypto::ir::As<pypto::ir::Function>(pypto::ir::deserialize(function));
     CHECK(read) << "the bytes hold no function";
     pypto::codegen::CodeGeneratorOptions named;
-    const std::pair<StringRef, bool *> fields[] = {
-        {"today", &named.today},         {"places", &named.places},
-        {"optimise", &named.optimise},   {"debug_prints", &named.debugPrints},
-        {"profiling", &named.profiling}, {"hints", &named.hints}};
+    const std::pair<StringRef, bool *> fields[] = {{"today", &named.today},
+                                                   {"places", &named.places},
+                                                   {"plan", &named.plan},
+                                                   {"optimise", &named.optimise},
+                                                   {"debug_prints", &named.debugPrints},
+                                                   {"profiling", &named.profiling},
+                                                   {"hints", &named.hints}};
     for (StringRef option : llvm::split(options, ','))
       for (auto [name, field] : fields)
         *field |= option == name;

@@ -188,7 +188,8 @@ struct CodeGenerator {
         processor = nb::cast<std::string>(value);
         continue;
       }
-      constexpr std::string_view known[] = {"today", "places", "optimise", "debug_prints", "profiling", "hints"};
+      constexpr std::string_view known[] = {"today",        "places",    "plan", "optimise",
+                                            "debug_prints", "profiling", "hints"};
       if (std::ranges::find(known, name) == std::end(known))
         throw TypeError("CodeGenerator has no option " + name);
       if (nb::cast<bool>(value))
@@ -208,9 +209,10 @@ nb::dict generateFiles(const CodeGenerator &generator, const std::shared_ptr<Pro
 }
 
 void bindCompiler(nb::module_ &m) {
-  nb::class_<CodeGenerator>(m, "CodeGenerator",
-                            "The C++ of one function; options: today, places, optimise, debug_prints, profiling, hints "
-                            "(bools), processor.")
+  nb::class_<CodeGenerator>(
+      m, "CodeGenerator",
+      "The C++ of one function; options: today, places, plan, optimise, debug_prints, profiling, hints "
+      "(bools), processor.")
       .def(nb::init<nb::kwargs>())
       .def("Generate", &CodeGenerator::generate, nb::arg("function"),
            "The text; ValueError, with its place, for what a kernel may not hold or what has no C++.")

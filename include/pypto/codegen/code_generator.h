@@ -17,6 +17,7 @@ namespace pypto::codegen {
 struct CodeGeneratorOptions {
   bool today = false;       ///< in the order and the types of the public assembler, not of the seeds
   bool places = false;      ///< say before each statement from which line of the program it comes
+  bool plan = false;        ///< give addresses to tiles whose MemRefs say none
   bool optimise = false;    ///< fold constants, drop what nobody uses, compute what is equal once
   bool debugPrints = false; ///< print each tile after the operation that writes it
   bool profiling = false;   ///< read the clock around each operation

@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
 #include "pto_mlir/Target/Cpp/Cpp.h"
 #include "pypto/backend/common/backend.h"
@@ -50,6 +51,8 @@ std::string CodeGenerator::Generate(const ir::FunctionPtr &func) const {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
   }
+  if (options_.plan)
+    pm.addPass(pto_mlir::pto::createPTOPlanLocalMemory());
   if (failed(pm.run(*module)) || failed(pto_mlir::cpp::print(*module, cpp, stream)))
     pto_mlir::pypto_frontend::fail(pto_mlir::pypto_frontend::spanOf(place), problem);
   return text;

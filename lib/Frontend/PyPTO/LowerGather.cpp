@@ -59,6 +59,7 @@ Value Lowering::gatherCompare(const ir::OpView &call, const ir::CallPtr &op, con
     fail(op->span_, "cmp_mode is eq or gt, not " + *call.Keyword<std::string>("cmp_mode"));
   std::vector<Value> &parts = tuples[var.get()];
   const auto &types = ir::As<ir::TupleType>(op->type_)->types_;
+  parts.reserve(types.size());
   for (const ir::TypePtr &type : types)
     parts.push_back(buffer(ir::As<ir::TileType>(type), type.get()));
   SmallVector<NamedAttribute> attributes = {

@@ -41,10 +41,15 @@ const StylePolicy &policyOf(Style style) {
 /// A program that defines both collects the numbers by itself.
 static constexpr StringLiteral kProfileMacros = R"(
 #ifndef PTO_PROFILE_BEGIN
-#define PTO_PROFILE_BEGIN(site) uint64_t pto_begin_##site = get_sys_cnt()
+#ifdef __CPU_SIM
+#define PTO_PROFILE_CLOCK() __builtin_readcyclecounter()
+#else
+#define PTO_PROFILE_CLOCK() get_sys_cnt()
+#endif
+#define PTO_PROFILE_BEGIN(site) uint64_t pto_begin_##site = PTO_PROFILE_CLOCK()
 #define PTO_PROFILE_END(site, name) \
   pipe_barrier(PIPE_ALL); \
-  cce::printf(name " #" #site ": %lu ticks\n", (unsigned long)(get_sys_cnt() - pto_begin_##site))
+  cce::printf(name " #" #site ": %lu ticks\n", (unsigned long)(PTO_PROFILE_CLOCK() - pto_begin_##site))
 #endif
 )";
 

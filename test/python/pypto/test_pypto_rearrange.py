@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from pypto import DataType, codegen, ir
 from pypto.ir.op import system, tile
-from test_pypto_lower import F32, I32, Kernel, tensor_of
+from test_pypto_lower import F32, I32, SPAN, Kernel, tensor_of
 from test_pypto_parts import both, load, numbers, run, types
 
 Mem = ir.MemorySpace
@@ -106,6 +106,36 @@ def test_a_product_with_bias(tmp_path, processor):
     out = run(tmp_path, processor, make, a, b, c, shape=(16, 64))
     expected = a.astype(np.float64) @ b.astype(np.float64) + c
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-3)
+
+
+@both
+def test_a_vector_times_a_matrix(tmp_path, processor):
+    a, b = small(1, 64), small(64, 32, seed=1)
+    c, d = small(1, 64, seed=2), small(64, 32, seed=3)
+
+    def make(k, x, y, v, w):
+        acc = k.let(tile.gemv(operand(k, x, Mem.Left), operand(k, y, Mem.Right)))
+        return k.let(tile.gemv_acc(acc, operand(k, v, Mem.Left), operand(k, w, Mem.Right)))
+
+    out = run(tmp_path, processor, make, a, b, c, d, shape=(1, 32))
+    expected = a.astype(np.float64) @ b.astype(np.float64) + c.astype(np.float64) @ d.astype(np.float64)
+    np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-3)
+
+
+@both
+def test_blocks_and_barriers(tmp_path, processor):
+    k = Kernel(x=tensor_of(32, 32), z=tensor_of(32, 32))
+    x, z = k.params
+    last = ir.Sub(tile.get_block_num(), 1, DataType.INDEX, SPAN)
+    row = k.let(ir.Mul(ir.Sub(last, tile.get_block_idx(), DataType.INDEX, SPAN), 8, DataType.INDEX, SPAN), "row")
+    t = k.let(tile.load(x, [row, 0], [8, 32]))
+    k.builder.eval_stmt(system.bar_all())
+    u = k.let(tile.muls(t, 2.0))
+    k.builder.eval_stmt(system.bar_all())
+    k.store(u, z, [row, 0])
+    data, out = numbers(32, 32), np.zeros((32, 32), np.float32)
+    k.run(tmp_path, data, out, processor=processor, blocks=4)
+    np.testing.assert_array_equal(out, data * 2)
 
 
 @both

@@ -110,6 +110,8 @@ def test_B12_addresses_in_lower_case_hex_or_none():
     assert "TASSIGN(t, 0x1a00);" in cpp(scaling())
     text = cpp(kernel(product))
     assert "tile_aType tile_a(32, 32);" in text and "TASSIGN(tile_a" not in text
+    text = cpp(kernel(product), plan=True)
+    assert "TASSIGN(tile_a, 0x0);" in text and "TASSIGN(tile_b, 0x1000);" in text
 
 
 def test_B13_names():
