@@ -27,8 +27,9 @@ HEAD = """# Operations of PyPTO
 Made by `scripts/make_pypto_docs.py` from the table of operations (`include/pypto/ir/ops`); a test keeps it current.
 
 What a call in a kernel becomes is an op of the pto dialect ([pto-ops.md](pto-ops.md)), `own` where several ops are
-made, `-` where it is refused with its line; operations on tensors belong to scopes and orchestrators, which kernels do
-not have. `tested by` names the files of `test/python/pypto` (without `test_pypto_`) that run it and compare numbers.
+made, `-` where it is refused with its line. Operations on tensors become those on `tiles` first (`TileOps.cpp`), which
+refuses what it does not know. `tested by` names the files of `test/python/pypto` (without `test_pypto_`) that run it
+and compare numbers.
 """
 
 
@@ -64,7 +65,9 @@ def by_its_form(table, row, formed, known):
 
 
 def becomes(table, name, row, handled, formed, known):
-    if name not in handled and (name.startswith("tensor.") or not by_its_form(table, row, formed, known)):
+    if name not in handled and name.startswith("tensor."):
+        return "tiles"
+    if name not in handled and not by_its_form(table, row, formed, known):
         return "-"
     return f"`{row['pto']}`" if row["pto"] else "own"
 
@@ -100,7 +103,8 @@ def page():
         )
         names = ", ".join(f"`{each}`" for each in [name, *other.get(name, [])])
         made = becomes(table, name, row, handled, formed, known)
-        counts.setdefault(space, []).append(made != "-")
+        if space != "tensor":
+            counts.setdefault(space, []).append(made != "-")
         call = f"`({signature})` " + row["summary"].replace("|", "\\|")
         cells = [names, call, ", ".join(row["archs"]), made, ", ".join(tested.get(name, [])) or "-"]
         lines.append(f"| {' | '.join(cells)} |")

@@ -114,7 +114,8 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
 
 /// A module of what `lower` makes, verified; it is given the empty module.
 static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::ProgramPtr &program,
-                                        const PyPTOOptions &options, llvm::function_ref<void(ModuleOp, const PyPTOOptions &)> lower) {
+                                        const PyPTOOptions &options,
+                                        llvm::function_ref<void(ModuleOp, const PyPTOOptions &)> lower) {
   namespace ir = pypto::ir;
   using namespace pypto_frontend;
   context.loadDialect<arith::ArithDialect, func::FuncDialect, scf::SCFDialect, pto::PTODialect>();

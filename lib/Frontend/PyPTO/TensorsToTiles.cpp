@@ -23,7 +23,7 @@ public:
 protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
-    found |= name.starts_with("tensor.") && name != "tensor.dim" && name != "tensor.read";
+    found |= name.starts_with("tensor.") && name != "tensor.dim" && name != "tensor.read" && name != "tensor.write";
     ir::IRVisitor::VisitExpr_(op);
   }
 };

@@ -142,10 +142,10 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
   std::string_view op = view.row()->name.substr(7); // behind "tensor."
   if (op == "dim")
     return nullptr;
-  if (op == "read") {
+  if (op == "read" || op == "write") { // of global memory
     auto var = ir::As<ir::Var>(view.Operand("x"));
     if (var && windows.count(var.get()))
-      fail(place, "an element of a view that is made inside the kernel; read it from the tensor");
+      fail(place, "an element of a view that is made inside the kernel; name that of the tensor");
     if (!var || !tileOf(var.get()))
       return nullptr;
     fail(place, "an element of a tensor that the kernel computes is not lowered yet; store it first");
