@@ -16,7 +16,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-BORDER = ("Support", "ISA", "Cost", "ByteCode", "PModel", "HostOps", "TaskRuntime", "Runtime", "CModel", "Encoder", "PyPTO")
+BORDER = (
+    "Support",
+    "ISA",
+    "Cost",
+    "ByteCode",
+    "PModel",
+    "HostOps",
+    "TaskRuntime",
+    "Runtime",
+    "CModel",
+    "Encoder",
+    "PyPTO",
+)
 BELOW = (*(f"lib/{name}/" for name in BORDER), "tools/")
 TRACKED = ("lib/", "tools/", "python/", "unittests/", "benchmarks/")
 PART = re.compile(r'#include "(.+)"')  # of a unity file
