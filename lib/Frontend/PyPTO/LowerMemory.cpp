@@ -39,7 +39,7 @@ void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func)
     func.insertArgument(func.getNumArguments(), type, {}, loc);
     Value value = func.getArguments().back();
     nameAfter(param, value);
-    if (isa<pto::PtrType>(type)) {
+    if (llvm::isa<pto::PtrType>(type)) {
       tensors.emplace_back(param, value);
     } else {
       if (auto integer = dyn_cast<IntegerType>(type); integer && !integer.isSignless())
@@ -157,7 +157,7 @@ void Lowering::takeOver(const ir::ExprPtr &operand, const std::string &by) {
     return;
   Block *home = boundIn.lookup(var.get());
   for (Block *block = b.getBlock(); block && block != home; block = block->getParentOp()->getBlock())
-    if (isa<scf::ForOp, scf::WhileOp>(block->getParentOp()))
+    if (llvm::isa<scf::ForOp, scf::WhileOp>(block->getParentOp()))
       fail(operand->span_, by + " replaces " + var->name_hint_ + " in each iteration; let the loop carry it");
   replaced[var.get()] = by;
   --holders[pto::getAliasRoot(values.lookup(var.get()))];

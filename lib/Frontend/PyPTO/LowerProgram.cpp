@@ -141,12 +141,17 @@ static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::P
   return module;
 }
 
+/// The memories of the target, or of the default one.
+static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
+  return *isa::findArch((options.target ? *options.target : pto::defaultTarget()).name);
+}
+
 OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramPtr &program,
                                  const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
   verifyCalls(program);
-  ir::ProgramPtr tiled = tensorsToTiles(program);
+  ir::ProgramPtr tiled = tensorsToTiles(program, archOf(options));
   return makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const ir::FunctionPtr &function : tiled->functions_)
       if (isKernel(*function))
@@ -159,11 +164,11 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr
   using namespace pypto_frontend;
   ir::VerifyProgram(program);
   verifyCalls(program);
-  ir::ProgramPtr tiled = tensorsToTiles(program);
+  ir::ProgramPtr tiled = tensorsToTiles(program, archOf(options));
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerPyPTO(context, program, options), {}};
-  Orchestrator orchestrator(tiled, entry);
+  Orchestrator orchestrator(tiled, entry, archOf(options));
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -62,11 +62,11 @@ Value Lowering::indexOf(const ir::ExprPtr &expr) { return scalarOf(expr, b.getIn
 
 Value Lowering::scalarOf(const ir::ExprPtr &expr, Type type) {
   if (auto literal = ir::As<ir::ConstInt>(expr)) { // in the type that it is used in
-    if (isa<FloatType>(type))
+    if (llvm::isa<FloatType>(type))
       return constant(b.getFloatAttr(type, double(literal->value_)), type);
     return constant(b.getIntegerAttr(type, literal->value_), type);
   }
-  if (auto literal = ir::As<ir::ConstFloat>(expr); literal && isa<FloatType>(type))
+  if (auto literal = ir::As<ir::ConstFloat>(expr); literal && llvm::isa<FloatType>(type))
     return constant(b.getFloatAttr(type, literal->value_), type);
   Value value = valueOf(expr);
   if (!value.getType().isIntOrIndexOrFloat())
@@ -91,7 +91,7 @@ void Lowering::VisitExpr_(const ir::ConstIntPtr &op) {
 
 void Lowering::VisitExpr_(const ir::ConstFloatPtr &op) {
   Type type = scalarType(*b.getContext(), op->dtype_);
-  if (!isa<FloatType>(type))
+  if (!llvm::isa<FloatType>(type))
     fail(op->span_, "a float constant of type " + std::string(op->dtype_.Name()));
   result = constant(b.getFloatAttr(type, op->value_), type);
 }
@@ -222,7 +222,7 @@ void Lowering::VisitBinaryExpr_(const ir::BinaryExprPtr &op) {
   }
   Value left = scalarOf(op->left_, type), right = scalarOf(op->right_, type);
   at(op->span_);
-  result = isa<FloatType>(type) ? floatBinary(op, left, right) : integerBinary(op, left, right);
+  result = llvm::isa<FloatType>(type) ? floatBinary(op, left, right) : integerBinary(op, left, right);
   if (!result)
     fail(op->span_, "operator " + std::string(ir::OperatorText(op->kind())) + " on scalars of " +
                         std::string(op->dtype_.Name()) + " is not lowered");
@@ -236,7 +236,7 @@ void Lowering::VisitUnaryExpr_(const ir::UnaryExprPtr &op) {
   }
   Value value = scalarOf(op->operand_, type);
   at(op->span_);
-  bool isFloat = isa<FloatType>(type);
+  bool isFloat = llvm::isa<FloatType>(type);
   Value zero = isFloat ? Value() : constant(b.getIntegerAttr(type, 0), type);
   if (op->kind() == NodeKind::Neg)
     result = isFloat ? b.create<arith::NegFOp>(loc, value).getResult()

@@ -12,10 +12,10 @@ namespace pto_mlir::pypto_frontend {
 
 /// The first variable of a value names it.
 void Lowering::nameAfter(const ir::VarPtr &var, Value value) {
-  if (!options.names || !value || var->name_hint_.empty() || isa<NameLoc>(value.getLoc()))
+  if (!options.names || !value || var->name_hint_.empty() || llvm::isa<NameLoc>(value.getLoc()))
     return;
   Operation *op = value.getDefiningOp();
-  if (op && isa<arith::ConstantOp>(op) && !op->hasAttr(cpp::kVariableAttr))
+  if (op && llvm::isa<arith::ConstantOp>(op) && !op->hasAttr(cpp::kVariableAttr))
     return; // shared by all who read the number
   value.setLoc(NameLoc::get(b.getStringAttr(var->name_hint_), value.getLoc()));
 }
@@ -44,7 +44,7 @@ void Lowering::VisitStmt_(const ir::AssignStmtPtr &op) {
   } else {
     Value value = valueOf(op->value_);
     auto *made = value.getDefiningOp();
-    if (options.names && made && isa<arith::ConstantOp>(made)) {
+    if (options.names && made && llvm::isa<arith::ConstantOp>(made)) {
       Operation *own = b.clone(*made);
       own->setLoc(loc);
       own->setAttr(cpp::kVariableAttr, b.getUnitAttr());

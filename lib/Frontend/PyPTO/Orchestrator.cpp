@@ -8,8 +8,9 @@ namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
-Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry)
-    : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry) {}
+Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry, const isa::ArchInfo &arch)
+    : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
+      arch(arch) {}
 
 void Orchestrator::run() {
   std::vector<Held> arguments;

@@ -5,6 +5,8 @@
 #include "Plan.h"
 #include "Types.h"
 
+#include "pto_mlir/ISA/Table.h"
+
 #include "mlir/IR/OwningOpRef.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/program.h"
@@ -31,7 +33,7 @@ using Held = std::variant<std::monostate, int64_t, double, View, std::vector<Vie
 /// An interpreter of the function. Numbers must be known: loops are run, branches taken.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
-  Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry);
+  Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch);
 
   /// Runs the entry. With a kernel as entry: launches it once, with all its parameters.
   void run();
@@ -104,6 +106,7 @@ private:
 
   pypto::ir::ProgramPtr program;
   pypto::ir::FunctionPtr entry;
+  const isa::ArchInfo &arch; ///< for whose memories kernels are cut
   std::vector<Buffer> buffers;
   std::vector<View> results;
   int64_t workspace = 0;

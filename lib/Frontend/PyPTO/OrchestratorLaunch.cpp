@@ -60,7 +60,7 @@ Orchestrator::OutlinedScope Orchestrator::outlined(const std::shared_ptr<const i
     directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
   auto whole = std::make_shared<const ir::Function>(name, made.inputs, std::vector<ir::TypePtr>(), scope->body_,
                                                     scope->span_, ir::FunctionType::InCore, std::move(directions));
-  made.function = tensorsToTiles(whole, escapingTensors(scope, entry->body_), &made.results);
+  made.function = tensorsToTiles(whole, arch, escapingTensors(scope, entry->body_), &made.results);
   return made;
 }
 

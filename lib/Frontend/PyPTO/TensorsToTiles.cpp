@@ -237,13 +237,13 @@ void Tiler::branch(const ir::IfStmt &stmt) {
       std::make_shared<const ir::IfStmt>(stmt.condition_, thenStmt, elseStmt, std::move(results), stmt.span_));
 }
 
-ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const std::vector<ir::VarPtr> &escaping,
-                               std::vector<ir::VarPtr> *made) {
+ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchInfo &arch,
+                               const std::vector<ir::VarPtr> &escaping, std::vector<ir::VarPtr> *made) {
   Finder finder;
   finder.VisitStmt(function->body_);
   if (!finder.found)
     return function;
-  Tiler tiler;
+  Tiler tiler(arch);
   auto whole = ir::As<ir::SeqStmts>(tiler.run(function->body_));
   Tiler::Stmts stmts = whole->stmts_;
   std::vector<ir::VarPtr> params = function->params_;
@@ -277,10 +277,10 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const std::vecto
                                               function->span_, function->func_type_, std::move(directions));
 }
 
-ir::ProgramPtr tensorsToTiles(const ir::ProgramPtr &program) {
+ir::ProgramPtr tensorsToTiles(const ir::ProgramPtr &program, const isa::ArchInfo &arch) {
   std::vector<ir::FunctionPtr> functions;
   for (const ir::FunctionPtr &function : program->functions_)
-    functions.push_back(isKernel(*function) ? tensorsToTiles(function) : function);
+    functions.push_back(isKernel(*function) ? tensorsToTiles(function, arch) : function);
   return functions == program->functions_
              ? program
              : std::make_shared<const ir::Program>(std::move(functions), program->name_, program->span_);

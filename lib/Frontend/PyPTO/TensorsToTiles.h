@@ -2,19 +2,20 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TENSORSTOTILES_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_TENSORSTOTILES_H
 
+#include "pto_mlir/ISA/Table.h"
 #include "pypto/ir/program.h"
 
 namespace pto_mlir::pypto_frontend {
 
 /// The kernel with tiles for the tensors that it computes; the same function where it computes none. What it returns of
 /// them, and `escaping` (variables of its body that are read behind it), become outputs behind its parameters; `made`:
-/// those of `escaping` that do. ValueErrors begin with the place.
-pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function,
+/// those of `escaping` that do. Products are cut for the memories of `arch`. ValueErrors begin with the place.
+pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function, const isa::ArchInfo &arch,
                                       const std::vector<pypto::ir::VarPtr> &escaping = {},
                                       std::vector<pypto::ir::VarPtr> *made = nullptr);
 
 /// The program with this done to its kernels.
-pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program);
+pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program, const isa::ArchInfo &arch);
 
 /// An orchestrator whose scopes have either products of tensors or vector operations: a scope of both becomes several,
 /// which hand tensors on in global memory. What is in one loop or branch stays in one scope.

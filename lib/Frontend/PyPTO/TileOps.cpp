@@ -254,7 +254,8 @@ ir::VarPtr Tiler::product(const ir::OpView &view, const ir::CallPtr &call) {
     fail(place, "a product of tensors needs two axes");
   auto [m, k] = extentsOf(a->extents, place);
   auto [k2, n] = extentsOf(b->extents, place);
-  constexpr int64_t operandBytes = 32 << 10, accumulatorBytes = 128 << 10; // half of L0A and L0B; L0C
+  int64_t operandBytes = std::min(arch.memory(isa::Memory::L0A).bytes, arch.memory(isa::Memory::L0B).bytes) / 2,
+          accumulatorBytes = arch.memory(isa::Memory::L0C).bytes;
   int64_t bytes = ir::ElementTypeOf(call->args_[0]->type_)->GetByte();
   if (m * n * 4 > accumulatorBytes)
     fail(place, "a product of " + std::to_string(m) + " x " + std::to_string(n) +

@@ -21,6 +21,8 @@ class Tiler {
 public:
   using Stmts = std::vector<pypto::ir::StmtPtr>;
 
+  explicit Tiler(const isa::ArchInfo &arch) : arch(arch) {}
+
   /// The body with tiles; tensors that it computes are then known to `resultOf`.
   pypto::ir::StmtPtr run(const pypto::ir::StmtPtr &body);
   /// The tile that holds a computed tensor, or null for a tensor in global memory.
@@ -55,6 +57,7 @@ private:
   pypto::ir::CallPtr make(std::string_view op, std::vector<pypto::ir::ExprPtr> operands,
                           pypto::ir::Attrs keywords = {});
 
+  const isa::ArchInfo &arch;
   Stmts *out = nullptr;
   pypto::ir::Span place = pypto::ir::Span::unknown();
   std::string name; ///< of the variable that is being computed
