@@ -30,7 +30,7 @@ private:
   }
   const Shape &shapeOf(const TypePtr &type) const {
     const Shape *shape = ShapeOf(type);
-    CHECK_AS(TypeError, shape && shape->size() >= 1) << "a tile or tensor with axes is needed";
+    CHECK_AS(TypeError, shape && !shape->empty()) << "a tile or tensor with axes is needed";
     return *shape;
   }
   bool onTensors() const { return row.name.starts_with("tensor."); }
