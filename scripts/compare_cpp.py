@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 import cpp_kernels
+import cpu_simulator
 import numpy as np
 from cpp_kernels import ROOT, Kernel
 
@@ -24,42 +25,6 @@ PAGE = ROOT / "docs/cpp-verdicts.md"
 STYLES = ("today", "seed")
 NUMPY = {"f32": "float32", "f16": "float16", "index": "int64", "i1": "bool"}
 CPP = {"f32": "float", "f16": "half", "index": "int64_t", "bf16": "bfloat16_t"}
-
-# Cores run one after the other: the simulator's flags do not synchronise, and none of these kernels needs another core.
-MAIN = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <vector>
-static std::vector<char> bytes(const char *path) {
-  std::FILE *file = std::fopen(path, "rb");
-  std::fseek(file, 0, SEEK_END);
-  std::vector<char> data(size_t(std::ftell(file)));
-  std::rewind(file);
-  if (std::fread(data.data(), 1, data.size(), file) != data.size())
-    std::abort();
-  std::fclose(file);
-  return data;
-}
-int main(int argc, char **argv) {
-  std::string kernel = argv[1];
-  unsigned cores = std::atoi(argv[2]);
-  std::vector<std::vector<char>> data;
-  for (int i = 3; i < argc; ++i)
-    data.push_back(bytes(argv[i]));
-  for (unsigned core = 0; core < cores; ++core) {
-    cpu_sim::set_execution_context(0, core, cores);
-    CALLS
-      std::abort();
-  }
-  for (int i = 3; i < argc; ++i) {
-    std::FILE *file = std::fopen(argv[i], "wb");
-    std::fwrite(data[i - 3].data(), 1, data[i - 3].size(), file);
-    std::fclose(file);
-  }
-}
-"""
 
 
 class Failed(Exception):
@@ -135,13 +100,9 @@ def call(kernel: Kernel, style: str) -> str:
 def compiled(isa: Path, source: Path, kernels: list[Kernel], style: str) -> Path:
     main = source.with_name(f"main-{style}.cpp")
     calls = "".join(call(kernel, style) for kernel in kernels)
-    main.write_text(f'#include "{source}"\n' + MAIN.replace("CALLS\n", calls + "\n"))
-    forced = [flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)]
-    options = ["-std=c++20", "-O1", "-w", "-mllvm", "-hints-allow-reordering=false", "-D__CPU_SIM"]
-    # The simulator requires equal boxes of some operands where the chips' headers require equal valid regions.
-    options += ["-DPTO_CPU_MAX_THREADS=1", "-Dstatic_assert(...)=", f"-I{isa}/include"]
+    main.write_text(f'#include "{source}"\n' + cpu_simulator.main_of(calls + "std::abort();"))
     program = source.with_suffix(".exe")
-    run("clang++-19", *options, *forced, main, "-o", program, "-lpthread", "-ldl")
+    run(*cpu_simulator.command(isa, main, program))
     return program
 
 

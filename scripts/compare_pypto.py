@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import cpu_simulator
 import numpy as np
 import pypto_kernels
 from pto_mlir import _compiler, runtime
@@ -55,12 +56,8 @@ def simulated(isa: Path, function, style: str, arrays, folder: Path):
     name = function.name if style == "today" else "run" + "".join(word[0].upper() + word[1:] for word in words)
     source, library = folder / f"{style}.cpp", folder / f"{style}.so"
     source.write_text(text + CALL.replace("NAME", name))
-    forced = [flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)]
-    options = ["-std=c++20", "-O1", "-w", "-D__CPU_SIM", "-DPTO_CPU_MAX_THREADS=1", "-Dstatic_assert(...)="]
-    command = ["clang++-19", *options, f"-I{isa}/include", *forced, "-shared", "-fPIC", source, "-o", library]
-    made = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if made.returncode != 0:
-        return next((line for line in made.stderr.splitlines() if "error" in line), "fails").split("error:")[-1].strip()
+    if problem := cpu_simulator.build(isa, source, library, "-shared", "-fPIC"):
+        return problem.split("error:")[-1].strip()
     words = (ctypes.c_int64 * len(arrays))(*(array.ctypes.data for array in arrays))
     ctypes.CDLL(str(library)).entry(words)
     return None

@@ -125,8 +125,7 @@ private:
            tiles = double(shapes.perBlock);
     double apart = vectorCycles(panels, all / double(lanes * numCores), tiles),
            beside = vectorCycles(panels, std::min(all, tiles * tile) / lanes, tiles), cube = producer.tiling.cycles;
-    // They overlap but for the first tile of the one or the last of the other.
-    double joined = std::max(cube, beside) + std::min(cube, beside) / tiles;
+    double joined = cube::overlapped(cube, beside, tiles);
     if (joined >= cubeAlone + apart + cost::Prices(target.name).launch())
       return std::nullopt;
     return joined;

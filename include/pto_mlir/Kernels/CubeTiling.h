@@ -161,6 +161,12 @@ struct Follower {
   double perTile, perElement;
 };
 
+/// Cycles of a cube core and of the vector cores that follow it through so many tiles: they overlap but for the first
+/// tile of the one or the last of the other.
+inline double overlapped(double cube, double vector, double tiles) {
+  return std::max(cube, vector) + std::min(cube, vector) / tiles;
+}
+
 /// Blocks for a product of any number of rows up to `problem.m`, without an image or patches, by rows upward: smaller
 /// ones than `tiling` has, with which more cores have work, in tiles and panels of the same size. More rows take the
 /// blocks of `tiling`. Blocks that are followed keep their columns: each width needs vector code of its own.

@@ -3,7 +3,6 @@
 
 #include "Types.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
@@ -30,15 +29,8 @@ std::string CodeGenerator::Generate(const ir::FunctionPtr &func) const {
   options.backend = backend_;
   auto program = std::make_shared<const ir::Program>(std::vector{WithOutputParameters(func)}, func->name_, func->span_);
   auto module = pto_mlir::lowerPyPTO(context, program, options);
-  std::string problem, text;
-  Location place = module->getLoc();
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (problem.empty()) {
-      problem = diagnostic.str();
-      place = diagnostic.getLocation();
-    }
-    return success();
-  });
+  pto_mlir::pypto_frontend::FirstError error(context);
+  std::string text;
   llvm::raw_string_ostream stream(text);
   pto_mlir::cpp::Options cpp;
   cpp.style = options_.today ? pto_mlir::cpp::Style::Today : pto_mlir::cpp::Style::Seed;
@@ -54,7 +46,7 @@ std::string CodeGenerator::Generate(const ir::FunctionPtr &func) const {
   if (options_.plan)
     pm.addPass(pto_mlir::pto::createPTOPlanLocalMemory());
   if (failed(pm.run(*module)) || failed(pto_mlir::cpp::print(*module, cpp, stream)))
-    pto_mlir::pypto_frontend::fail(pto_mlir::pypto_frontend::spanOf(place), problem);
+    error.raise();
   return text;
 }
 

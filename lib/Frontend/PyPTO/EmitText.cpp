@@ -96,13 +96,9 @@ void Lowering::emitText(const std::string &line) {
     operands.push_back(value);
   }
   source += ") {\n" + pto::acceptRelaxedText(text) + "\nreturn\n}";
-  std::string problem;
-  ScopedDiagnosticHandler handler(b.getContext(), [&](Diagnostic &diagnostic) {
-    problem = problem.empty() ? diagnostic.str() : problem;
-    return success();
-  });
+  FirstError error(*b.getContext());
   auto parsed = parseSourceString<ModuleOp>(source, b.getContext());
-  CHECK(parsed) << problem << " in: " << line;
+  CHECK(parsed) << error.text() << " in: " << line;
   auto func = *parsed->getOps<func::FuncOp>().begin();
   Block &body = func.getBody().front();
   CHECK(body.getOperations().size() == 2) << "a line is one op: " << line;

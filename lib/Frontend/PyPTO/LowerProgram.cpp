@@ -5,7 +5,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
@@ -127,17 +126,9 @@ static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::P
   if (used.backend && !used.emitter)
     used.emitter = &own;
   lower(*module, used);
-  std::string problem;
-  Location place = module->getLoc();
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (problem.empty()) {
-      problem = diagnostic.str();
-      place = diagnostic.getLocation();
-    }
-    return success();
-  });
+  FirstError error(context);
   if (failed(verify(*module)) || (options.addresses && failed(planRest(*module))))
-    fail(spanOf(place), problem);
+    error.raise();
   return module;
 }
 
@@ -146,31 +137,37 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
   return *isa::findArch((options.target ? *options.target : pto::defaultTarget()).name);
 }
 
-OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramPtr &program,
-                                 const PyPTOOptions &options) {
-  using namespace pypto_frontend;
+/// The program, verified, in operations on tiles.
+static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options) {
   ir::VerifyProgram(program);
-  verifyCalls(program);
-  ir::ProgramPtr tiled = tensorsToTiles(program, archOf(options));
-  return makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
+  pypto_frontend::verifyCalls(program);
+  return pypto_frontend::tensorsToTiles(program, archOf(options));
+}
+
+/// The kernels of a program of operations on tiles, each by itself.
+static OwningOpRef<ModuleOp> lowerKernels(MLIRContext &context, const ir::ProgramPtr &tiled,
+                                          const PyPTOOptions &options) {
+  return makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const ir::FunctionPtr &function : tiled->functions_)
-      if (isKernel(*function))
-        withPlace(function->span_, [&] { Lowering(module, used).VisitFunction(function); });
+      if (pypto_frontend::isKernel(*function))
+        pypto_frontend::withPlace(function->span_,
+                                  [&] { pypto_frontend::Lowering(module, used).VisitFunction(function); });
   });
 }
 
-PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr &program,
-                               const PyPTOOptions &options) {
+OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
+  return lowerKernels(context, tiledProgram(program, options), options);
+}
+
+PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
-  ir::VerifyProgram(program);
-  verifyCalls(program);
-  ir::ProgramPtr tiled = tensorsToTiles(program, archOf(options));
+  ir::ProgramPtr tiled = tiledProgram(program, options);
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
-    return {lowerPyPTO(context, program, options), {}};
+    return {lowerKernels(context, tiled, options), {}};
   Orchestrator orchestrator(tiled, entry, archOf(options));
   withPlace(entry->span_, [&] { orchestrator.run(); });
-  auto kernels = makeModule(context, program, options, [&](ModuleOp module, const PyPTOOptions &used) {
+  auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())
       withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
   });

@@ -41,10 +41,6 @@ std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, con
   return {rows, columns};
 }
 
-bool isIn(std::string_view name, std::initializer_list<std::string_view> names) {
-  return llvm::is_contained(names, name);
-}
-
 std::optional<ir::MemorySpace> spaceOf(const ir::VarPtr &tile) {
   auto type = ir::As<ir::TileType>(tile->type_);
   return type ? type->GetMemorySpace() : std::nullopt;
@@ -161,7 +157,7 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
     return bind(make("tile.create", {view.Operand("shape")}, {{"dtype", *view.Keyword("dtype")}}));
   if (op == "assemble")
     fail(place, "assemble into a tensor that the kernel computes is not lowered yet; assemble into an output");
-  if (isIn(op, {"add", "sub", "mul", "div", "maximum", "minimum"}))
+  if (llvm::is_contained({"add", "sub", "mul", "div", "maximum", "minimum"}, op))
     return elementwise(view, call);
   return byName(view, call);
 }

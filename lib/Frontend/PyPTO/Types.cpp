@@ -2,7 +2,6 @@
 #include "Types.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/Diagnostics.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
@@ -26,6 +25,15 @@ ir::Span spanOf(Location place) {
   auto at = place->findInstanceOf<FileLineColLoc>();
   return at ? ir::Span(at.getFilename().str(), int(at.getLine()), int(at.getColumn())) : ir::Span::unknown();
 }
+
+FirstError::FirstError(MLIRContext &context)
+    : place(UnknownLoc::get(&context)), handler(&context, [this](Diagnostic &diagnostic) {
+        if (problem.empty()) {
+          problem = diagnostic.str();
+          place = diagnostic.getLocation();
+        }
+        return success();
+      }) {}
 
 Type elementType(MLIRContext &context, pypto::DataType dtype) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });

@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TYPES_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_TYPES_H
 
-#include "mlir/IR/Location.h"
+#include "mlir/IR/Diagnostics.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
 #include "pypto/core/error.h"
@@ -34,6 +34,23 @@ template <class F> void withPlace(const pypto::ir::Span &span, F &&body) {
 
 /// The place of a location; unknown where it has none.
 pypto::ir::Span spanOf(mlir::Location place);
+
+/// During its lifetime, errors of the context go here instead of being printed.
+class FirstError {
+public:
+  explicit FirstError(mlir::MLIRContext &context);
+
+  /// The first error; empty while there is none.
+  const std::string &text() const { return problem; }
+  /// Throws the first error at its place.
+  [[noreturn]] void raise() const { fail(spanOf(place), problem); }
+
+private:
+  std::string problem;
+  mlir::Location place;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 mlir::Location locationOf(mlir::MLIRContext &context, const pypto::ir::Span &span);
 
 /// Element type of tensors and tiles; `ui8` stays unsigned. ValueError where the dialect has none.

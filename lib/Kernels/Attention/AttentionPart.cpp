@@ -30,14 +30,13 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
 void AttentionPart::chooseUnits() {
   unitRows = e.constant(t.rows), chunk = e.constant(t.chunk);
   // Where units of that size leave blocks without one, smaller ones.
-  for (int64_t parts : {2, 4}) {
-    int64_t rows = ceilDiv(t.rows, parts), shares = e.arch.vectorCores * kHalves;
-    if (!a.queries || e.cores < 2)
-      break;
-    Ix units = e.mul(heads, e.ceilDiv(queries, rows));
-    unitRows = e.ifAtMost(units, e.cores, e.constant(rows), unitRows);
-    chunk = e.ifAtMost(units, e.cores, e.constant(ceilDiv(rows, shares)), chunk);
-  }
+  if (a.queries && e.cores > 1)
+    for (int64_t parts : {2, 4}) {
+      int64_t rows = ceilDiv(t.rows, parts), shares = e.arch.vectorCores * kHalves;
+      Ix units = e.mul(heads, e.ceilDiv(queries, rows));
+      unitRows = e.ifAtMost(units, e.cores, e.constant(rows), unitRows);
+      chunk = e.ifAtMost(units, e.cores, e.constant(ceilDiv(rows, shares)), chunk);
+    }
   unitsOfHead = e.ceilDiv(queries, unitRows);
 }
 

@@ -61,8 +61,7 @@ private:
             columns = std::min(few.n, ceilDiv(count.n, t.grid.n) * t.blockN);
     auto tiles = double(ceilDiv(rows, t.blockM) * ceilDiv(columns, t.blockN));
     double vector = tiles * follower->perTile + double(rows * columns) * follower->perElement;
-    // They overlap but for the first tile of the one or the last of the other.
-    return std::max(cube, vector) + std::min(cube, vector) / tiles;
+    return overlapped(cube, vector, tiles);
   }
 
   const CubeProblem &problem;

@@ -86,7 +86,8 @@ private:
   /// The sizes of blocks: those of the tiling, or by the number of rows.
   void chooseBlocks() {
     m = c.rowsPerSize ? e.mul(e.kernelSize(0), c.rowsPerSize) : e.constant(p.m);
-    blockM = e.constant(std::min(t.blockM, p.m)), blockN = e.constant(t.blockN), mostM = e.constant(t.grid.m);
+    blockM = e.constant(std::min(t.blockM, p.m)), blockN = e.constant(std::min(t.blockN, p.n)),
+    mostM = e.constant(t.grid.m);
     columnBlocks = e.constant(ceilDiv(p.n, t.blockN));
     if (c.rowsPerSize)
       for (const FewRows &few : llvm::reverse(t.few)) {
@@ -161,8 +162,7 @@ private:
 
   void enterColumns(Ix block) {
     n = e.mul(block, blockN);
-    extentN =
-        getConstantIntValue(blockN) ? e.extent(n, std::min(t.blockN, p.n), p.n) : e.extent(n, blockN, e.constant(p.n));
+    extentN = e.extent(n, blockN, e.constant(p.n));
     if (follows)
       return;
     if (c.bias)

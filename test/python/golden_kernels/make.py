@@ -20,36 +20,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import golden_kernels as kernels
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+import cpu_simulator
 
-# Cores run one after the other: the simulator's flags do not synchronise, and none of these kernels needs another core.
-MAIN = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-static std::vector<char> bytes(const char *path) {
-  std::FILE *file = std::fopen(path, "rb");
-  std::fseek(file, 0, SEEK_END);
-  std::vector<char> data(size_t(std::ftell(file)));
-  std::rewind(file);
-  if (std::fread(data.data(), 1, data.size(), file) != data.size())
-    std::abort();
-  std::fclose(file);
-  return data;
-}
-int main(int argc, char **argv) {
-  std::vector<std::vector<char>> data;
-  for (int i = 1; i < argc; ++i)
-    data.push_back(bytes(argv[i]));
-  for (unsigned core = 0; core < CORES; ++core) {
-    cpu_sim::set_execution_context(0, core, CORES);
-    KERNEL(ARGUMENTS);
-  }
-  std::FILE *file = std::fopen(argv[argc - 1], "wb");
-  std::fwrite(data.back().data(), 1, data.back().size(), file);
-  std::fclose(file);
-}
-"""
+import golden_kernels as kernels
 
 
 def simulate(ptoas, isa, path, inputs, output):
@@ -78,37 +52,13 @@ def simulate(ptoas, isa, path, inputs, output):
         arguments = ", ".join(
             f"reinterpret_cast<{types[kind]} *>(data[{i}].data())" for i, kind in enumerate(kernel.pointers)
         )
-        main = MAIN.replace("KERNEL(ARGUMENTS)", f"{kernel.name}({arguments})").replace(
-            "CORES", "2" if kernel.vector else "1"
-        )
-        (folder / "main.cpp").write_text('#include "kernel.cpp"\n' + main)
-        # The simulator requires equal boxes where the chips' headers require equal valid regions.
-        forced = [
-            "-Dstatic_assert(...)=",
-            *(flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)),
-        ]
-        subprocess.run(
-            [
-                "clang++-19",
-                "-std=c++20",
-                "-O1",
-                "-w",
-                "-mllvm",
-                "-hints-allow-reordering=false",
-                "-D__CPU_SIM",
-                "-DPTO_CPU_MAX_THREADS=1",
-                "-D__DAV_VEC__" if kernel.vector else "-D__DAV_CUBE__",
-                *forced,
-                f"-I{isa}/include",
-                str(folder / "main.cpp"),
-                "-o",
-                str(folder / "main"),
-                "-lpthread",
-                "-ldl",
-            ],
-            check=True,
-        )
-        subprocess.run([str(folder / "main"), *map(str, names)], check=True)
+        main = '#include "kernel.cpp"\n' + cpu_simulator.main_of(f"{kernel.name}({arguments});")
+        (folder / "main.cpp").write_text(main)
+        side = "-D__DAV_VEC__" if kernel.vector else "-D__DAV_CUBE__"
+        if problem := cpu_simulator.build(isa, folder / "main.cpp", folder / "main", side):
+            raise SystemExit(f"{path}: {problem}")
+        cores = "2" if kernel.vector else "1"
+        subprocess.run([str(folder / "main"), kernel.name, cores, *map(str, names)], check=True)
         return np.fromfile(names[-1], output.dtype)
 
 
