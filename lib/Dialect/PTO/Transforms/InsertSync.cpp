@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SyncPlan.h"
+#include "SyncSharing.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,8 +36,6 @@ struct Place {
   int at;
 };
 
-using PipePair = std::pair<Pipe, Pipe>;
-
 class SyncInserter {
 public:
   explicit SyncInserter(func::FuncOp func) : func(func), numEvents(targetOf(func).eventIds) {}
@@ -47,9 +45,11 @@ public:
 private:
   void collect();
   void noteOrders(size_t index);
-  void fitEvents();
+  void joinAll();
+  void meetWhereNeeded();
+  bool share();
   bool needsEvents() const;
-  int eventsOf(PipePair pair) const;
+  int limitOf(PipePair pair) const { return numEvents - (meet(pair) ? 1 : 0); }
   bool meet(PipePair pair) const;
   bool dropNeedless();
   void restore(const OrdersByBlock &from);
@@ -159,16 +159,6 @@ void SyncInserter::noteOrders(size_t index) {
   }
 }
 
-/// Events that the orders from pair.first to pair.second take.
-int SyncInserter::eventsOf(PipePair pair) const {
-  int count = 0;
-  for (auto &[block, orders] : blocks)
-    for (const Order &order : orders.orders)
-      if (order.src == pair.first && order.dst == pair.second)
-        count += order.byTurn ? 2 : 1;
-  return count;
-}
-
 bool SyncInserter::meet(PipePair pair) const {
   for (auto &[block, orders] : blocks)
     for (const Meeting &meeting : orders.meetings)
@@ -188,18 +178,28 @@ static std::set<PipePair> getPairs(const OrdersByBlock &blocks) {
 }
 
 bool SyncInserter::needsEvents() const {
-  return llvm::any_of(getPairs(blocks),
-                      [&](PipePair pair) { return eventsOf(pair) > numEvents - (meet(pair) ? 1 : 0); });
+  return llvm::any_of(getPairs(blocks), [&](PipePair pair) { return eventsOf(blocks, pair) > limitOf(pair); });
+}
+
+/// Orders of different blocks use the same events: least overlap is lost.
+bool SyncInserter::share() {
+  bool enough = shareEvents(func, ops, *conflicts, blocks, [&](PipePair pair) { return limitOf(pair); });
+  PTO_DEBUG("@" << func.getName() << ": sharing events is " << (enough ? "" : "not ") << "enough");
+  return enough;
+}
+
+/// Joins the orders of each block where two engines need more events than the target has.
+void SyncInserter::joinAll() {
+  for (PipePair pair : getPairs(blocks))
+    if (eventsOf(blocks, pair) > limitOf(pair))
+      for (auto &[block, orders] : blocks)
+        joinOrders(orders, pair.first, pair.second);
 }
 
 /// Makes do with the target's events per ordered pair; a meeting takes the last one of both directions.
-void SyncInserter::fitEvents() {
+void SyncInserter::meetWhereNeeded() {
   std::set<PipePair> pairs = getPairs(blocks);
-  auto over = [&](PipePair pair) { return eventsOf(pair) > numEvents - (meet(pair) ? 1 : 0); };
-  for (PipePair pair : pairs)
-    if (over(pair))
-      for (auto &[block, orders] : blocks)
-        joinOrders(orders, pair.first, pair.second);
+  auto over = [&](PipePair pair) { return eventsOf(blocks, pair) > limitOf(pair); };
   // A meeting costs both directions an event, so look at all pairs again until none is over.
   for (auto pair = llvm::find_if(pairs, over); pair != pairs.end(); pair = llvm::find_if(pairs, over)) {
     // The block with the most orders between the two gives up its flags.
@@ -362,8 +362,9 @@ void Emitter::emitMeeting(const Meeting &meeting) {
 void Emitter::run() {
   std::map<PipePair, int> next;
   for (const Signal &signal : plan.signals) {
-    events.push_back(0);
-    if (signal.isMeeting)
+    bool leads = signal.leader == events.size();
+    events.push_back(leads ? 0 : events[signal.leader]);
+    if (signal.isMeeting || !leads)
       continue;
     int &event = next[{signal.order().src, signal.order().dst}];
     events.back() = event;
@@ -399,14 +400,19 @@ bool SyncInserter::run() {
     dropImplied(block);
   OrdersByBlock all = blocks;
   bool proven = dropNeedless();
-  if (proven && needsEvents()) {
-    fitEvents();
+  if (proven && needsEvents() && !share()) {
+    joinAll();
     proven = dropNeedless();
+    if (proven && needsEvents() && !share()) {
+      meetWhereNeeded();
+      proven = dropNeedless();
+    }
   }
   if (!proven) {
     // Unlike the flags that they replaced, meetings in a loop do not order the ops around it.
     restore(all);
-    fitEvents();
+    joinAll();
+    meetWhereNeeded();
     proven = dropNeedless();
   }
   if (proven)

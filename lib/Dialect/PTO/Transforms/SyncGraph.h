@@ -13,11 +13,15 @@
 
 namespace pto_mlir::pto {
 
+/// Of an order with events of its own.
+inline constexpr int kUnshared = -1;
+
 struct Order {
   Pipe src, dst;
   int set, wait;
-  bool again;  // false: set < wait, same execution; true: wait <= set, next execution
-  bool byTurn; // one flag per turn of the block's innermost loop
+  bool again;            // false: set < wait, same execution; true: wait <= set, next execution
+  bool byTurn;           // one flag per turn of the block's innermost loop
+  int share = kUnshared; // orders of the same number, of one kind and in different blocks, use the same events
 
   bool operator==(const Order &other) const {
     return src == other.src && dst == other.dst && set == other.set && wait == other.wait && again == other.again &&

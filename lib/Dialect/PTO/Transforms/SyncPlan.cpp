@@ -6,22 +6,45 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 SyncPlan::SyncPlan(OrdersByBlock &blocks) {
+  struct Shared {
+    size_t leader;
+    llvm::SmallSetVector<Operation *, 4> outermost; // loops of those for next executions
+  };
+  llvm::MapVector<int, Shared> shares;
   for (auto &entry : blocks) {
     BlockOrders &block = entry.second;
     for (size_t i = 0; i < block.orders.size(); ++i) {
       const Order &order = block.orders[i];
       gaps[block.ops[order.set]].sets.push_back(signals.size());
       gaps[block.ops[order.wait]].waits.push_back(signals.size());
-      if (order.again) {
-        gaps[block.outermost].firstSets.push_back(signals.size());
-        gaps[block.outermost].lastWaits.push_back(signals.size());
-      }
-      signals.push_back({&block, i, false});
+      // Unshared orders have numbers of their own, below kUnshared.
+      int number = order.share == kUnshared ? kUnshared - 1 - int(signals.size()) : order.share;
+      Shared &shared = shares.insert({number, {signals.size(), {}}}).first->second;
+      if (order.again)
+        shared.outermost.insert(block.outermost);
+      signals.push_back({&block, i, false, shared.leader});
     }
     for (size_t i = 0; i < block.meetings.size(); ++i) {
       gaps[block.ops[block.meetings[i].at]].meetings.push_back(signals.size());
-      signals.push_back({&block, i, true});
+      signals.push_back({&block, i, true, signals.size()});
     }
+  }
+  for (auto &[_, shared] : shares) {
+    auto &loops = shared.outermost;
+    if (loops.empty())
+      continue;
+    // One token for loops of one block, from the first to the last of them; else one for each loop.
+    bool inOneBlock = llvm::all_of(loops, [&](Operation *loop) { return loop->getBlock() == loops[0]->getBlock(); });
+    auto before = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+    if (!inOneBlock) {
+      for (Operation *loop : loops) {
+        gaps[loop].firstSets.push_back(shared.leader);
+        gaps[loop].lastWaits.push_back(shared.leader);
+      }
+      continue;
+    }
+    gaps[*llvm::min_element(loops, before)].firstSets.push_back(shared.leader);
+    gaps[*llvm::max_element(loops, before)].lastWaits.push_back(shared.leader);
   }
 }
 
@@ -45,12 +68,14 @@ SyncProof::SyncProof(func::FuncOp func, const std::vector<EngineOp> &ops, const 
       parityOf(loop);
   }
   for (const Signal &signal : plan.signals) {
-    firstToken.push_back(numTokens);
+    bool leads = signal.leader == firstToken.size();
+    firstToken.push_back(leads ? numTokens : firstToken[signal.leader]);
     if (signal.isMeeting)
       continue;
     if (signal.order().byTurn)
       parityOf(signal.block->loop);
-    numTokens += signal.order().byTurn ? 2 : 1;
+    if (leads)
+      numTokens += signal.order().byTurn ? 2 : 1;
   }
   for (Section section : {Section::cube, Section::vector})
     if ((section == Section::cube && (cube || !vector)) || (section == Section::vector && vector))
@@ -166,9 +191,9 @@ void SyncProof::learn(size_t engine, size_t from, State &state) {
 }
 
 bool SyncProof::raise(size_t token, size_t src, State &state) {
-  if (state.unknown.test(src, conflicts.numItems() + token))
-    return false; // the last token may not have been taken
   size_t row = engines.size() + token;
+  if (state.raised[row] || state.unknown.test(src, conflicts.numItems() + token))
+    return false; // the last token is not taken, or may not be
   std::copy_n(state.unknown.row(src), state.unknown.wordsPerRow(), state.unknown.row(row));
   state.raised[row] = true;
   work += state.unknown.wordsPerRow();
@@ -201,6 +226,8 @@ bool SyncProof::run(const std::vector<Node> &nodes, State &state) {
           return false;
         break;
       }
+      if (!state.raised[engines.size() + token])
+        return false; // nobody would raise it
       learn(engineOf(order.dst), engines.size() + token, state);
       state.raised[engines.size() + token] = false;
       execute(conflicts.numItems() + token, engineOf(order.dst), state);

@@ -25,6 +25,7 @@ struct Signal {
   BlockOrders *block;
   size_t index; // in block->orders or block->meetings
   bool isMeeting;
+  size_t leader; // the first signal with the same events
 
   const Order &order() const { return block->orders[index]; }
   const Meeting &meeting() const { return block->meetings[index]; }
