@@ -103,7 +103,8 @@ bool addState(vm::FuncOp program, StringRef name, pmodel::ModelDesc &model) {
     return true;
   auto number = [](DictionaryAttr attr, StringRef key) { return attr.getAs<IntegerAttr>(key).getInt(); };
   pmodel::StateGroupDesc group;
-  group.name = name.str();
+  auto shared = state.getAs<StringAttr>("group"); // by the nets of a program
+  group.name = shared ? shared.str() : name.str();
   group.bytes = number(state, "bytes");
   for (auto attr : state.getAs<ArrayAttr>("tensors").getAsRange<DictionaryAttr>()) {
     auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());

@@ -31,6 +31,7 @@
 #include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
@@ -363,6 +364,7 @@ bool CompiledProgram::compile(ModuleOp module, bool allTensors, Errors &errors) 
     auto name = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr);
     outputs.push_back({name ? name.str() : "output_" + std::to_string(i), cast<RankedTensorType>(type), false});
   }
+  top::forgetStates(main); // they are tensors of the program here
   PassManager pm(module.getContext());
   pm.addPass(createConvertControlToVM());
   if (failed(pm.run(module)))

@@ -36,6 +36,13 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
   return {};
 }
 
+/// Whether nets of one program use state alike; `known` is null before the first.
+bool agree(const StateUseDesc *&known, const StateUseDesc &use) {
+  if (!known)
+    known = &use;
+  return known->group == use.group && known->rows == use.rows && known->limit == use.limit;
+}
+
 } // namespace
 
 Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
@@ -60,6 +67,7 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     return status;
   if (Status status = verifyNames(desc.outputs, entry.results, loaded, "output"); !status)
     return status;
+  const StateUseDesc *state = nullptr;
   for (const bytecode::Constant &constant : loaded.constants) {
     auto *key = std::get_if<bytecode::KernelKey>(&constant);
     if (!key || key->place() != "device")
@@ -68,8 +76,9 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
                             [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())
       return Failure{"calls @" + key->callee + ", which is not a net of the file"};
-    if (std::any_of(net->variants.begin(), net->variants.end(), [](auto &variant) { return variant.state; }))
-      return Failure{"calls @" + key->callee + ", a net with state; a program passes none"};
+    for (const VariantDesc &variant : net->variants)
+      if (variant.state && !agree(state, *variant.state))
+        return Failure{"calls @" + key->callee + ", a net whose state is not that of other nets that it calls"};
     for (const VariantDesc &variant : net->variants)
       if (std::any_of(variant.outputs.begin(), variant.outputs.end(), [](auto &tensor) { return tensor.preset; }))
         return Failure{"calls @" + key->callee + ", a net with preset outputs; a program presets none"};

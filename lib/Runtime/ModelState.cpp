@@ -83,18 +83,20 @@ Status ModelState::Impl::mayRun(const StateUseDesc &use) const {
   return {};
 }
 
-Status ModelState::Impl::bind(VM &vm) const {
+Status ModelState::Impl::writePosition() const {
   auto count = static_cast<int32_t>(position);
   static_assert(sizeof(count) == kStatePositionBytes);
-  if (Status status = model->device->copyToDevice(buffer.address(), &count, sizeof(count)); !status)
-    return status;
-  return vm.bindState(buffer.address(), swapped);
+  return model->device->copyToDevice(buffer.address(), &count, sizeof(count));
 }
 
-void ModelState::Impl::advance(const VM &vm, uint64_t rows) {
+void ModelState::Impl::finish(const Status &status, std::span<VM *const> vms, uint64_t rows) {
+  if (!status) {
+    isTorn = std::any_of(vms.begin(), vms.end(), [](VM *vm) { return vm->replacesInPlace(); });
+    return;
+  }
   position += rows;
   for (size_t i = 0; i < swapped.size(); ++i)
-    if (vm.writesSecondPlace(i))
+    if (std::any_of(vms.begin(), vms.end(), [&](VM *vm) { return vm->writesSecondPlace(i); }))
       swapped[i] = !swapped[i];
 }
 

@@ -88,6 +88,9 @@ public:
       results[i] = Value::of(deviceTensor(desc.type, std::vector<int64_t>(desc.shape.begin(), desc.shape.end()),
                                           *tensorBytes(desc.type, desc.shape), places.back()));
     }
+    if (net.variant->state)
+      if (Status status = bindState(net); !status)
+        return status;
     if (Status status = net.vm->bind(ports); !status)
       return status;
     net.isCalled = true;
@@ -104,6 +107,12 @@ public:
   }
 
 private:
+  Status bindState(ProgramKernels::Net &net) {
+    if (!kernels.state())
+      return Failure{"the net '" + net.variant->program.name + "' has state, the run has none"};
+    return kernels.state()->bind(*net.vm);
+  }
+
   ProgramKernels &kernels;
   TensorMemory &memory;
   std::vector<ProgramKernels::Net *> variants;
@@ -296,7 +305,8 @@ Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, co
   return std::shared_ptr<Kernel>(std::make_shared<NetKernel>(*this, memory, std::move(variants)));
 }
 
-void ProgramKernels::beginRun() {
+void ProgramKernels::beginRun(const ModelState::Impl *state) {
+  runState = state;
   inFlight.clear();
   checks.clear();
   taskFailure.clear();

@@ -4,6 +4,7 @@
 
 #include "DeviceTensor.h"
 #include "IndexCheck.h"
+#include "StateImpl.h"
 
 #include <deque>
 #include <map>
@@ -16,7 +17,9 @@ public:
   static Result<std::shared_ptr<ProgramKernels>> make(LoadedModel &model);
   Result<std::shared_ptr<bytecode::Kernel>> resolve(const bytecode::KernelKey &key, const std::string &name) override;
 
-  void beginRun();
+  /// `state`: what nets with state run on; null without.
+  void beginRun(const ModelState::Impl *state);
+  const ModelState::Impl *state() const { return runState; }
   /// The message of the first task that failed in this run; empty when none did.
   std::string failureText() const;
   Status forEachCalled(const std::function<Status(VM &, const pmodel::VariantDesc &)> &visit);
@@ -42,6 +45,7 @@ private:
   std::vector<std::shared_ptr<std::byte[]>> inFlight; // host memory of this run's copies
   std::deque<IndexUse> checks;                        // of this run
   FirstFailure taskFailure;
+  const ModelState::Impl *runState = nullptr; // of this run
   std::map<const pmodel::VariantDesc *, std::unique_ptr<Net>> nets;
 };
 

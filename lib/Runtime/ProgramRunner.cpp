@@ -31,6 +31,16 @@ std::vector<TensorDesc> describe(const std::vector<std::string> &names, const st
   return list;
 }
 
+/// How the nets that a program calls use state; the verifier has seen that all of them do alike.
+std::optional<StateUseDesc> stateUse(const ModelDesc &file, const bytecode::Module &module) {
+  for (const bytecode::Constant &constant : module.constants)
+    if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "device")
+      for (const NetDesc &net : file.nets)
+        if (net.name == key->op() && net.variants.front().state)
+          return net.variants.front().state;
+  return std::nullopt;
+}
+
 Result<HostTensor> toHost(Tensor &tensor, const std::string &name) {
   if (Status status = tensor.fetch(); !status)
     return Failure{"output '" + name + "': " + status.error()};
@@ -79,6 +89,7 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
     VariantDesc variant;
     variant.inputs = describe(desc.inputs, loaded.functions[0].parameters, loaded);
     variant.outputs = describe(desc.outputs, loaded.functions[0].results, loaded);
+    variant.state = stateUse(file, loaded);
     runner->description.variants.push_back(std::move(variant));
     runner->machines.push_back(machine.take());
   }
@@ -89,7 +100,8 @@ Status ProgramRunner::forEachCalled(const std::function<Status(VM &, const Varia
   return kernels->forEachCalled(visit);
 }
 
-Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vector<InputTensor> &inputs) {
+Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vector<InputTensor> &inputs,
+                                                   ModelState::Impl *state) {
   const VariantDesc &variant = description.variants[index];
   std::vector<Value> arguments;
   for (const TensorDesc &desc : variant.inputs) {
@@ -104,6 +116,22 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
     tensor->isConstant = true;
     arguments.push_back(Value::of(std::move(tensor)));
   }
+  kernels->beginRun(state);
+  auto outputs = call(index, std::move(arguments));
+  if (state) {
+    std::vector<VM *> vms;
+    Status visited = kernels->forEachCalled([&](VM &vm, const VariantDesc &called) {
+      if (called.state)
+        vms.push_back(&vm);
+      return Status();
+    });
+    state->finish(outputs ? visited : outputs.failure(), vms, variant.state->rows);
+  }
+  return outputs;
+}
+
+Result<std::vector<HostTensor>> ProgramRunner::call(size_t index, std::vector<Value> arguments) {
+  const VariantDesc &variant = description.variants[index];
   std::vector<HostTensor> outputs;
   auto execute = [&]() -> Status {
     auto results = machines[index].run(std::move(arguments));
@@ -117,7 +145,6 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
     }
     return {};
   };
-  kernels->beginRun();
   Status status;
   if (model->tasks) {
     // One run for all calls, so that their tasks overlap with each other and with the program's own computation.

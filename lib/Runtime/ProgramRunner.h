@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_RUNTIME_PROGRAMRUNNER_H
 
 #include "LoadedModel.h"
+#include "StateImpl.h"
 #include "pto_mlir/ByteCode/Machine.h"
 
 #include <functional>
@@ -21,8 +22,9 @@ public:
   static Result<std::unique_ptr<ProgramRunner>> open(LoadedModel &model, const std::string &name);
   ~ProgramRunner();
 
-  /// Runs on inputs in any order, which Session has checked and used to select the variant. Returns all outputs.
-  Result<std::vector<HostTensor>> run(size_t variant, const std::vector<InputTensor> &inputs);
+  /// Runs on inputs in any order, which Session has checked and used to select the variant, and on the state that its
+  /// nets use (null without). Returns all outputs.
+  Result<std::vector<HostTensor>> run(size_t variant, const std::vector<InputTensor> &inputs, ModelState::Impl *state);
 
   /// Inputs and outputs of the programs; dynamic extents are 0.
   const pmodel::NetDesc &net() const { return description; }
@@ -31,6 +33,7 @@ public:
 
 private:
   ProgramRunner();
+  Result<std::vector<HostTensor>> call(size_t variant, std::vector<bytecode::Value> arguments);
   LoadedModel *model = nullptr;
   std::shared_ptr<ProgramKernels> kernels;
   std::vector<bytecode::Machine> machines; // one per variant

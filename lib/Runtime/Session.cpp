@@ -136,28 +136,29 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
     claim.emplace(claimed.take());
   }
   std::lock_guard lock(state->mutex);
-  if (state->runner)
-    return pick(state->runner->run(*index, inputs), names);
-  auto vm = state->program(*index);
-  if (!vm)
-    return vm.failure();
   if (memory) {
     Status status = memory->mayRun(*variant.state);
     if (status)
-      status = memory->bind(**vm);
+      status = memory->writePosition();
     if (!status)
       return status.failure();
   }
+  if (state->runner)
+    return pick(state->runner->run(*index, inputs, memory), names);
+  auto vm = state->program(*index);
+  if (!vm)
+    return vm.failure();
+  if (memory)
+    if (Status status = memory->bind(**vm); !status)
+      return status.failure();
   if (Status status = state->feed(**vm, variant, inputs); !status)
     return status.failure();
   if (Status status = state->clearPresets(**vm, variant); !status)
     return status.failure();
   Status status = state->execute(**vm, variant);
   auto results = status ? state->fetchOutputs(**vm, variant, names) : status.failure();
-  if (memory && results)
-    memory->advance(**vm, variant.state->rows);
-  else if (memory)
-    memory->isTorn = (*vm)->replacesInPlace();
+  if (memory)
+    memory->finish(results ? Status() : results.failure(), {&*vm, 1}, variant.state->rows);
   return results;
 }
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <utility>
 
 namespace pto_mlir::runtime {
@@ -33,10 +34,12 @@ struct ModelState::Impl {
   Result<std::vector<HostTensor>> read() const;
   /// Whether a run that adds `use.rows` positions may begin.
   Status mayRun(const pmodel::StateUseDesc &use) const;
+  /// Tells the next run the position.
+  Status writePosition() const;
   /// Prepares `vm` to run on this state.
-  Status bind(VM &vm) const;
-  /// Takes over what a finished run of `vm` wrote.
-  void advance(const VM &vm, uint64_t rows);
+  Status bind(VM &vm) const { return vm.bindState(buffer.address(), swapped); }
+  /// Takes over what a run of these programs wrote, which `status` says has finished or failed.
+  void finish(const Status &status, std::span<VM *const> vms, uint64_t rows);
 };
 
 /// Reserves a state for one user at a time.

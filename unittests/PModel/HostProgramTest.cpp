@@ -1,4 +1,6 @@
 #include "TestModel.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/PModel/Verifier.h"
 
@@ -37,6 +39,34 @@ TEST(HostProgram, IsVerifiedAgainstTheNets) {
   model = twice(net);
   model.programs[0].code.resize(20);
   EXPECT_THAT(verify(model), HasSubstr("is not a VM program"));
+}
+
+/// The net that adds up its inputs, under two names, and a program that runs one after the other.
+ModelDesc sums() {
+  ModelDesc model = pto_mlir::testing::accumulatorModel(2, 3, std::vector<float>(6, 0.0f));
+  const std::string type = "tensor<2x3xf32>", first = model.nets[0].name;
+  model.nets.push_back(model.nets[0]);
+  model.nets[1].name = "again";
+  auto kernel = [&](const std::string &net) {
+    return " = kernel @device." + net + " (" + type + ") -> (" + type + ")\n";
+  };
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0" + kernel(first) + ".const 1" + kernel("again") +
+                                   ".func @main(" + type + ") -> (" + type + ") slots(" + type +
+                                   ") {\n  aload_0\n  invokestatic 0\n  invokestatic 1\n  return\n}\n");
+  EXPECT_TRUE(module);
+  model.programs.push_back({"sums", bytecode::serialize(*module), {"in"}, {"out"}});
+  return model;
+}
+
+// The nets of a program share one group of state, and a run adds its positions once.
+TEST(HostProgram, CallsNetsThatUseStateAlike) {
+  EXPECT_EQ(verify(sums()), "");
+  ModelDesc model = sums();
+  model.nets[1].variants[0].state->rows = 2;
+  EXPECT_THAT(verify(model), HasSubstr("calls @device.again, a net whose state is not that of other nets"));
+  model = sums();
+  model.nets[1].variants[0].state->limit = 2;
+  EXPECT_THAT(verify(model), HasSubstr("a net whose state is not that of other nets that it calls"));
 }
 
 TEST(HostProgram, SurvivesTheFile) {

@@ -20,7 +20,8 @@ LogicalResult Splitter::emitBlock(Block &block) {
         pending.push_back(&op);
       continue;
     }
-    emitNet(pending);
+    if (failed(emitNet(pending)))
+      return failure();
     pending.clear();
     LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
                              .Case([&](top::IfOp branch) { return emitIf(branch); })
@@ -30,8 +31,7 @@ LogicalResult Splitter::emitBlock(Block &block) {
     if (failed(done))
       return failure();
   }
-  emitNet(pending);
-  return success();
+  return emitNet(pending, /*isLast=*/&block == &main.getBody().front());
 }
 
 void Splitter::emitSizes(Operation *op) {

@@ -2,6 +2,7 @@
 #include "Splitter.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 
 #define DEBUG_TYPE "convert-control-to-vm"
 #include "pto_mlir/Dialect/DebugLog.h"
@@ -40,19 +41,27 @@ Splitter::Splitter(func::FuncOp main)
 
 LogicalResult Splitter::run() {
   b.setInsertionPoint(main);
-  program = b.create<func::FuncOp>(loc, "main", main.getFunctionType());
-  program.setAllArgAttrs(main.getAllArgAttrs());
-  program.setAllResultAttrs(main.getAllResultAttrs());
+  findStates();
+  program = b.create<func::FuncOp>(loc, "main", programType());
   Block *entry = program.addEntryBlock();
   b.setInsertionPointToStart(entry);
-  for (auto [argument, value] : llvm::zip_equal(main.getArguments(), entry->getArguments()))
-    held[argument] = {value, Value()};
+  for (BlockArgument argument : main.getArguments())
+    if (unsigned number = argument.getArgNumber(); !top::isStateArgument(main, number)) {
+      unsigned input = top::inputNumber(main, number);
+      held[argument] = {entry->getArgument(input), Value()};
+      program.setArgAttrs(input, main.getArgAttrDict(number));
+    }
   Block &body = main.getBody().front();
   if (failed(emitBlock(body)))
     return failure();
   SmallVector<Value> results;
-  for (Value value : body.getTerminator()->getOperands())
-    results.push_back(tensor(value));
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (!main.getResultAttr(i, top::kStateOfAttr)) {
+      program.setResultAttrs(results.size(), main.getResultAttrDict(i));
+      results.push_back(tensor(value));
+    }
+  if (isBroken)
+    return failure();
   b.create<vm::ReturnOp>(loc, results);
   main.erase();
   return success();

@@ -44,6 +44,10 @@ Value Splitter::number(Value value) {
   if (entry.number)
     return entry.number;
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  if (!entry.tensor && isState(value)) {
+    held.erase(value);
+    return b.create<vm::LoadOp>(loc, element, copyOfState(value), zeros(value.getType()));
+  }
   if (!entry.tensor) {
     held.erase(value);
     return constant(element, top::toInts(*top::getConstant(value)).front());
@@ -52,6 +56,8 @@ Value Splitter::number(Value value) {
 }
 
 Value Splitter::tensor(Value value) {
+  if (isState(value))
+    return copyOfState(value);
   auto found = held.find(value);
   if (found == held.end())
     return constantTensor(value);
@@ -73,8 +79,11 @@ Value Splitter::constantTensor(Value value) {
     return b.create<vm::NewOp>(loc, type, ValueRange());
   // A constant that only the host reads may be of a type that no net has.
   bool isForHost = llvm::all_of(value.getUsers(), [](Operation *user) { return isa<top::HostOp>(user); });
-  if (type.getNumElements() > kMaxRodataElements && !isForHost)
-    return callNet({}, {}, value).front();
+  if (type.getNumElements() > kMaxRodataElements && !isForHost) {
+    Net net;
+    net.results.push_back(value);
+    return callNet(net).front();
+  }
   DenseElementsAttr data;
   if (type.getElementType().isInteger(1))
     data = DenseElementsAttr::get(

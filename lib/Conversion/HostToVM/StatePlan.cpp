@@ -139,11 +139,14 @@ public:
       auto value = main->getAttrOfType<IntegerAttr>(attribute);
       return b.getI64IntegerAttr(value ? value.getInt() : 0);
     };
-    if (!tensors.empty())
-      main->setAttr(vm::kStateAttr, b.getDictionaryAttr({b.getNamedAttr("bytes", b.getI64IntegerAttr(bytes)),
-                                                         b.getNamedAttr("rows", number(top::kStateRowsAttr)),
-                                                         b.getNamedAttr("limit", number(top::kStateLimitAttr)),
-                                                         b.getNamedAttr("tensors", b.getArrayAttr(tensors))}));
+    if (tensors.empty())
+      return success();
+    SmallVector<NamedAttribute> state{
+        b.getNamedAttr("bytes", b.getI64IntegerAttr(bytes)), b.getNamedAttr("rows", number(top::kStateRowsAttr)),
+        b.getNamedAttr("limit", number(top::kStateLimitAttr)), b.getNamedAttr("tensors", b.getArrayAttr(tensors))};
+    if (Attribute group = main->getAttr(top::kStateGroupAttr))
+      state.push_back(b.getNamedAttr("group", group));
+    main->setAttr(vm::kStateAttr, b.getDictionaryAttr(state));
     return success();
   }
 
@@ -159,10 +162,16 @@ private:
         value = memoryOf(result.get());
         output = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr).getValue();
       }
+    auto shared = main.getArgAttrOfType<StringAttr>(number, top::kStateNewAttr);
+    if (shared)
+      output = shared.getValue();
     int64_t size =
         roundUp<int64_t>(*top::tensorBytes(cast<RankedTensorType>(state.getType())), pmodel::kStateAlignment);
     places[state] = place(bytes);
-    FailureOr<int64_t> count = value && value != state ? placeValue(state, value, size) : FailureOr<int64_t>(1);
+    // The nets of a program read a state in one place whichever of them replaces it.
+    int64_t least = shared && !output.empty() && *top::stateAxis(main, number) < 0 ? 2 : 1;
+    FailureOr<int64_t> count =
+        value && value != state ? placeValue(state, value, size, least) : FailureOr<int64_t>(least);
     if (failed(count))
       return failure();
     tensors.push_back(b.getDictionaryAttr(
@@ -174,8 +183,8 @@ private:
     return success();
   }
 
-  /// Places the new value of a state of `size` bytes; the number of places of the tensor.
-  FailureOr<int64_t> placeValue(BlockArgument state, Value value, int64_t size) {
+  /// Places the new value of a state of `size` bytes; the number of places of the tensor, at least `least`.
+  FailureOr<int64_t> placeValue(BlockArgument state, Value value, int64_t size, int64_t least) {
     StringRef name = top::getTensorName(state);
     auto refuse = [&](StringRef reason) {
       main.emitError() << "the new value of state '" << name << "' " << reason;
@@ -193,7 +202,7 @@ private:
     bool inPlace = before == state;
     if (!inPlace && (writes.size() != 1 || *top::stateAxis(main, state.getArgNumber()) >= 0))
       return refuse("is not made of it by writing rows");
-    int64_t count = inPlace || mayReplace(value, state) ? 1 : 2;
+    int64_t count = inPlace ? 1 : mayReplace(value, state) ? least : 2;
     PTO_DEBUG("state '" << name << "': "
                         << (inPlace      ? "rows are written in place"
                             : count == 2 ? "two places"

@@ -112,11 +112,21 @@ LogicalResult Importer::checkReader(const ::onnx::NodeProto &node, const Twine &
   return success();
 }
 
+bool Importer::mayLeaveBody(const Twine &who, StringRef name, Value made) {
+  bool isPast = llvm::any_of(states, [&](const StatePair &pair) { return pair.grows && value(pair.input) == made; });
+  if (isPast || grown.contains(made))
+    report(who + "gives out '" + name +
+           "', a state whose rows are counted at run time, and no op behind it would know their number; read it "
+           "inside by Attention, or leave the pair out of --state");
+  return !isPast && !grown.contains(made);
+}
+
 Value Node::grownLength(Value value, int64_t axis, int64_t batch) {
   auto it = importer.grown.find(value);
   if (it == importer.grown.end() || it->second.axis != axis)
     return {};
-  Value &length = importer.lengths[batch];
+  Value inBody; // of a branch, whose values end with it
+  Value &length = importer.isInBody() ? inBody : importer.lengths[batch];
   if (!length) {
     OpBuilder &b = builder();
     Type i32 = b.getI32Type();

@@ -86,6 +86,8 @@ public:
   int64_t maxExtent() const { return options.maxExtent; }
   /// Whether empty tensors are allowed: inside subgraphs and versions.
   bool mayBeEmpty() const { return depth > 0; }
+  /// Whether nodes are imported into a body of control flow, whose values end with it.
+  bool isInBody() const { return depth > 0; }
   static top::Weight emptyWeight(mlir::RankedTensorType type) { return {type, {}, nullptr}; }
 
   //===-- State: State.cpp --===//
@@ -108,6 +110,10 @@ public:
   llvm::DenseMap<mlir::Value, Grown> grown;
   llvm::DenseMap<int64_t, mlir::Value> lengths; ///< their rows, by number of batches
   std::optional<int64_t> stateRows;             ///< that a run writes
+
+  /// Reports an error where `made`, which a body of control flow gives out as `name`, has rows that are counted at run
+  /// time.
+  bool mayLeaveBody(const llvm::Twine &who, llvm::StringRef name, mlir::Value made);
 
   /// Imports a subgraph at the insertion point with inputs `arguments`. Names of enclosing graphs are visible; its own
   /// go out of scope at its end. Returns the values of its outputs; nullopt after an error.

@@ -69,13 +69,6 @@ void Importer::placeStateOutputs() {
 bool Importer::finishStates(func::FuncOp func) {
   if (states.empty())
     return true;
-  for (Operation &op : func.getBody().front())
-    if (op.getNumRegions()) {
-      report(
-          "--state: the model has control flow or sizes that are known at run time only, and its nets cannot share a "
-          "state");
-      return false;
-    }
   for (const StatePair &pair : states) {
     Value before = value(pair.input), after = value(pair.output);
     auto type = cast<RankedTensorType>(before.getType());

@@ -52,3 +52,22 @@ func.func @main(%h: tensor<4xf32> {top.name = "h", top.state_axis = -1 : i64}, %
   %1 = top.launch @gate ins(%0 : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Nets of a program lay out their group alike: the new value's name is the program's, and what any of them replaces
+// whole has two places in each.
+// DEBUG: state 'c': two places
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: vm.state = {bytes = 2560 : i64, group = "m"
+// CHECK-SAME: name = "h", offset = 512 : i64, output = "hn", places = 2 : i64
+// CHECK-SAME: name = "c", offset = 1536 : i64, output = "cn", places = 2 : i64
+// CHECK: top.launch @step
+// CHECK-SAME: places = [#top.place<state, 512>, #top.place<state, 2048>]
+func.func @main(%h: tensor<4xf32> {top.name = "h", top.state_axis = -1 : i64, top.state_new = "hn"},
+                %c: tensor<4xf32> {top.name = "c", top.state_axis = -1 : i64, top.state_new = "cn"})
+    -> (tensor<4xf32> {top.name = "cn", top.state_of = "c"}) attributes {top.state_group = "m"} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = top.launch @step ins(%h : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

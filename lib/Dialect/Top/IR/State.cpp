@@ -36,6 +36,15 @@ bool hasState(func::FuncOp main) {
   return false;
 }
 
+void forgetStates(func::FuncOp main) {
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    main.removeArgAttr(i, StringAttr::get(main.getContext(), kStateAxisAttr));
+    main.removeArgAttr(i, StringAttr::get(main.getContext(), kStatePositionAttr));
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    main.removeResultAttr(i, StringAttr::get(main.getContext(), kStateOfAttr));
+}
+
 unsigned inputNumber(func::FuncOp main, unsigned argument) {
   unsigned number = 0;
   for (unsigned i = 0; i < argument; ++i)

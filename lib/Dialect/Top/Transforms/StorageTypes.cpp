@@ -129,9 +129,10 @@ void Narrowing::narrowInputs() {
     if (argument.use_empty())
       continue;
     auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, storage);
-    // An argument that the net returns unchanged keeps its type.
+    // An argument that the net returns unchanged keeps its type, unless as a state.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
-      return use.getOwner() != cast && !isa<func::ReturnOp>(use.getOwner());
+      return use.getOwner() != cast &&
+             (!isa<func::ReturnOp>(use.getOwner()) || stateOfResult(func, use.getOperandNumber()));
     });
     if (cast.getOutput().use_empty())
       cast.erase();

@@ -52,7 +52,8 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
         report(name + "output '" + output.name() + "' is defined nowhere");
       continue;
     }
-    results.push_back(value(output.name()));
+    if (mayLeaveBody(name, output.name(), value(output.name())))
+      results.push_back(value(output.name()));
   }
   if (!end(results.size() == static_cast<size_t>(graph.output_size())))
     return std::nullopt;

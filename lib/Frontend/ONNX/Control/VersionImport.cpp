@@ -201,7 +201,10 @@ private:
                   llvm::all_of(outputs, [&](const std::string &name) { return importer.isDefined(name); });
     SmallVector<Value> results;
     for (const std::string &name : isGood ? outputs : SmallVector<std::string>())
-      results.push_back(importer.value(name));
+      if (importer.mayLeaveBody("a graph of sizes known at run time only ", name, importer.value(name)))
+        results.push_back(importer.value(name));
+      else
+        isGood = false;
     --importer.depth;
     importer.tensors = std::move(around);
     importer.poisoned = std::move(poisonedAround);

@@ -17,6 +17,11 @@ inline constexpr llvm::StringLiteral kStateOfAttr = "top.state_of";
 inline constexpr llvm::StringLiteral kStatePositionAttr = "top.state_position";
 /// Attributes of `@main` (i64): the positions that a run adds, and the greatest position after a run (0 = any).
 inline constexpr llvm::StringLiteral kStateRowsAttr = "top.state_rows", kStateLimitAttr = "top.state_limit";
+/// Attribute of `@main` of a net that a program calls (string): the group of state, which the program's nets share.
+inline constexpr llvm::StringLiteral kStateGroupAttr = "top.state_group";
+/// Argument attribute there (string): the name of the state's new value, "" if no net makes one. A state that is
+/// replaced whole then has two places in every net, so that all nets lay out the group alike.
+inline constexpr llvm::StringLiteral kStateNewAttr = "top.state_new";
 /// The name of the position among the inputs.
 inline constexpr llvm::StringLiteral kStatePositionName = "state.position";
 
@@ -30,6 +35,8 @@ bool isState(mlir::Value value);
 std::optional<unsigned> stateOfResult(mlir::func::FuncOp main, unsigned result);
 /// Whether `@main` has state.
 bool hasState(mlir::func::FuncOp main);
+/// Makes the states and the position ordinary arguments, and the new values ordinary results.
+void forgetStates(mlir::func::FuncOp main);
 /// The number of an argument among the inputs, and of a result among the outputs.
 unsigned inputNumber(mlir::func::FuncOp main, unsigned argument);
 unsigned outputNumber(mlir::func::FuncOp main, unsigned result);
