@@ -6,7 +6,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from pto_mlir import compiler
-from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 
 F64 = TensorProto.DOUBLE
@@ -295,10 +294,63 @@ def test_resizes_have_weights_in_double(tmp_path, mode):
     np.testing.assert_allclose(ours[0], wanted[0], atol=1e-5)
 
 
-def test_what_the_host_lacks_is_refused(tmp_path):
-    x = near(1, 1, 4, 4)
-    with pytest.raises(UserError, match="elements of type f64, which neither the engines nor the host do"):
-        single(tmp_path, "Attention", [x, x, x], opset=23)
+def attention_f64(q, k, v, allowed=None, bias=0.0, softcap=0.0, scale=None):
+    """Heads first; query heads share keys in groups. A row that may see no key is 0."""
+    k, v = (np.repeat(x, q.shape[1] // x.shape[1], 1) for x in (k, v))
+    scores = np.einsum("bhid,bhjd->bhij", q, k) * (scale or 1 / np.sqrt(q.shape[3]))
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
+    scores = scores + bias
+    if allowed is not None:
+        scores = np.where(allowed, scores, -np.inf)
+    e = np.exp(scores - np.maximum(scores.max(3, keepdims=True), -1e300))
+    return np.einsum("bhij,bhjd->bhid", e / np.maximum(e.sum(3, keepdims=True), 0.5), v)
+
+
+@pytest.mark.parametrize("case", ["plain", "causal", "bias", "mask", "softcap", "groups", "past", "window"])
+def test_attention_in_double(tmp_path, case):
+    """Scores, softmax and sums by the host: 2^-53 against numpy, where f32 would differ in the eighth digit."""
+    q, k, v = near(2, 4, 5, 8), near(2, 2 if case == "groups" else 4, 7, 8), near(2, 2 if case == "groups" else 4, 7, 6)
+    names, more, attributes, kinds = ["q", "k", "v"], {}, {}, {"y": F64}
+    rows, keys = np.arange(5)[:, None], np.arange(7)
+    expected = {}
+    if case in ("causal", "past"):
+        attributes, expected = {"is_causal": 1}, {"allowed": keys <= rows}
+    elif case == "bias":
+        more = {"m": near(2, 1, 5, 7)}
+        expected = {"bias": more["m"]}
+    elif case == "mask":
+        more = {"m": RNG.random((5, 7)) > 0.4}
+        more["m"][3] = False
+        expected = {"allowed": more["m"]}
+    elif case == "softcap":
+        attributes, expected = {"softcap": 2.5, "scale": 0.75}, {"softcap": 2.5, "scale": 0.75}
+    elif case == "window":
+        attributes = {"left_window_size": 2, "right_window_size": 1}
+        expected = {"allowed": (keys >= rows - 2) & (keys <= rows + 1)}
+    if case == "past":
+        more = {"pk": near(2, 4, 3, 8), "pv": near(2, 4, 3, 6)}
+        names += ["", "pk", "pv"]
+        kinds |= {"nk": F64, "nv": F64}
+        expected = {"allowed": np.arange(10) <= rows + 3}
+    else:
+        names += list(more)
+    model = graph_of(
+        [helper.make_node("Attention", names, list(kinds), **attributes)],
+        {"q": q, "k": k, "v": v} | more,
+        {},
+        kinds,
+        25,
+    )
+    ours = run(tmp_path, model, {"q": q, "k": k, "v": v} | more)
+    if case == "past":
+        k, v = np.concatenate([more["pk"], k], 2), np.concatenate([more["pv"], v], 2)
+        assert np.array_equal(ours["nk"], k) and np.array_equal(ours["nv"], v)
+    np.testing.assert_allclose(ours["y"], attention_f64(q, k, v, **expected), rtol=1e-13, atol=1e-14)
+    if case in ("plain", "bias"):
+        np.testing.assert_allclose(
+            ours["y"], ReferenceEvaluator(model).run(None, {"q": q, "k": k, "v": v} | more)[0], rtol=1e-7
+        )
 
 
 def test_a_softmax_between_casts_is_double_when_that_is_strict(tmp_path):

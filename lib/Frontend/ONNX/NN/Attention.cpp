@@ -97,7 +97,7 @@ LogicalResult importAttention(Node &node) {
   spec.causal = node.intAttr("is_causal", 0) != 0;
   spec.isResultMerged = spec.query.isMerged;
   int64_t mode = node.intAttr("qk_matmul_output_mode", 0);
-  node.intAttr("softmax_precision", 1); // always that of f32
+  node.intAttr("softmax_precision", 1); // always that of f32, of f64 for f64
   if (mode < 0 || mode > 3 || !readWindow(node, spec))
     return node.hasErrors() ? failure() : node.error("attribute 'qk_matmul_output_mode' is 0 to 3");
   int64_t past = node.has(kPastKey) ? node.type(kPastKey).getDimSize(2) : 0;

@@ -74,6 +74,8 @@ HeadTensor splitHeads(Node &node, HeadTensor tensor, StringRef name) {
 }
 
 Value buildAttention(Node &node, StringRef name, const AttentionSpec &spec) {
+  if (Formula::isDouble(spec.query.value)) // by the host, step by step
+    return buildAttentionWithScores(node, name, "", spec, ScoresAt::softmax).first;
   OpBuilder &b = node.builder();
   SmallVector<Value> operands{spec.query.value, spec.key.value, spec.value.value};
   SmallVector<int32_t> segments{1, 1, 1};
@@ -119,8 +121,9 @@ namespace {
 class Spelled {
 public:
   Spelled(Node &node, const AttentionSpec &spec)
-      : node(node), spec(spec), f(node), f32(node.builder().getF32Type()), rows(spec.query.rows()),
-        keys(spec.key.rows()) {}
+      : node(node), spec(spec), f(node),
+        number(Formula::isDouble(spec.query.value) ? node.builder().getF64Type() : node.builder().getF32Type()),
+        rows(spec.query.rows()), keys(spec.key.rows()) {}
 
   std::pair<Value, Value> build(StringRef name, StringRef scoresName, ScoresAt at) {
     Type element = typeOf(spec.query.value).getElementType();
@@ -129,19 +132,21 @@ public:
       score = f.of<top::MulOp>(f.of<top::TanhOp>(f.of<top::MulOp>(score, 1 / spec.softcap)), spec.softcap);
     if (at == ScoresAt::softcap)
       chosen = score;
-    for (Value more : {castTo(node, spec.bias, f32), mask()})
+    for (Value more : {castTo(node, spec.bias, number), mask()})
       if (more)
         score = f.of<top::AddOp>(score, more);
     if (at == ScoresAt::bias)
       chosen = score;
     // A row of minus infinities has weights of 0.
-    Value greatest = f.of<top::MaxOp>(f.over<top::ReduceMaxOp>(score, {3}), -std::numeric_limits<float>::max());
+    double least = number.isF64() ? std::numeric_limits<double>::lowest() : std::numeric_limits<float>::lowest();
+    Value greatest = f.of<top::MaxOp>(f.over<top::ReduceMaxOp>(score, {3}), least);
     Value exponentials = f.of<top::ExpOp>(f.of<top::SubOp>(score, greatest));
     Value sum = f.of<top::MaxOp>(f.over<top::ReduceSumOp>(exponentials, {3}), 0.5);
     Value weights = f.of<top::DivOp>(exponentials, sum);
     if (at == ScoresAt::softmax)
       chosen = weights;
-    return {result(name, castTo(node, weights, element)), named(scoresName, castTo(node, chosen, element))};
+    Value scores = scoresName.empty() ? Value() : named(scoresName, castTo(node, chosen, element));
+    return {result(name, castTo(node, weights, element)), scores};
   }
 
 private:
@@ -158,8 +163,8 @@ private:
   }
 
   Value products() {
-    Value query = castTo(node, splitHeads(node, spec.query).value, f32),
-          key = castTo(node, splitHeads(node, spec.key).value, f32);
+    Value query = castTo(node, splitHeads(node, spec.query).value, number),
+          key = castTo(node, splitHeads(node, spec.key).value, number);
     Value product =
         node.create<top::MatMulOp>("", {stacked(query, spec.query.depth()), key}, {node.flag("transpose_b", true)});
     product = product ? node.reshape("", product, {spec.query.batch(), spec.query.heads, rows, keys}) : product;
@@ -205,13 +210,14 @@ private:
     if (!hidden)
       return {};
     double infinity = std::numeric_limits<double>::infinity();
-    return node.create<top::WhereOp>("", {hidden, floats(node, {}, {-infinity}), floats(node, {}, {0.0})});
+    return node.create<top::WhereOp>("", {hidden, castTo(node, floats(node, {}, {-infinity}), number),
+                                          castTo(node, floats(node, {}, {0.0}), number)});
   }
 
   Node &node;
   const AttentionSpec &spec;
   Formula f;
-  Type f32;
+  Type number; // of the scores
   int64_t rows, keys;
 };
 

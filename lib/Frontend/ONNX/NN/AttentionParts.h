@@ -37,8 +37,8 @@ enum class ScoresAt { product, softcap, bias, softmax };
 /// Builds a top.attention; null after an error.
 mlir::Value buildAttention(Node &node, llvm::StringRef name, const AttentionSpec &spec);
 
-/// Builds the same of products and elementwise ops, for operators that return scores. Both results are null after an
-/// error.
+/// Builds the same of products and elementwise ops, for operators that return scores (under the name `scores`, null
+/// without one) and for f64. Both results are null after an error.
 std::pair<mlir::Value, mlir::Value> buildAttentionWithScores(Node &node, llvm::StringRef name, llvm::StringRef scores,
                                                              const AttentionSpec &spec, ScoresAt at);
 
