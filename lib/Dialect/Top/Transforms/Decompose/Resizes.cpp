@@ -1,5 +1,6 @@
 // Resizes of element types that the lowering to linalg does not resize: one dimension after the other, by a gather
-// where elements are copied, else by a product with the matrix of the weights.
+// where elements are copied, else by a product with the matrix of the weights. Integers are interpolated in f64, where
+// the weights of an element add up to 1 exactly, and cut to whole numbers at the end, as onnxruntime does.
 #include "Decompose.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -21,11 +22,15 @@ public:
     bool isDouble = element.isF64(), isOfNet = element.isF32() || element.isF16() || element.isBF16();
     // What the engines hold is repeated and sliced there.
     bool isTaken = isa<IntegerType>(element) && element.getIntOrFloatBitWidth() >= 8 && !element.isUnsignedInteger(64);
+    // Antialiased integers are rounded after each dimension by onnxruntime and cut by onnx's reference.
+    bool mayInterpolate = isDouble || (isTaken && element.getIntOrFloatBitWidth() <= 32 && !op.getAntialias());
+    bool isInterpolated = false;
     std::vector<Taps> taps;
     for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
       taps.push_back(resizeTaps(op, dim));
       auto indices = copiedIndices(taps.back());
-      if (!isDouble && !indices)
+      isInterpolated |= !indices;
+      if (isInterpolated && !mayInterpolate)
         return rewriter.notifyMatchFailure(op, "interpolates, or is one of the engines' floats");
       isTaken &= indices && (repeatsEach(*indices, shapeOf(op.getInput())[dim]) || stepsEvenly(*indices));
     }
@@ -33,6 +38,8 @@ public:
       return rewriter.notifyMatchFailure(op, "the lowering to linalg takes it");
     Chain chain(rewriter);
     Value value = op.getInput();
+    if (isInterpolated && !isDouble)
+      value = rewriter.create<CastOp>(chain.loc, value, rewriter.getF64Type());
     for (auto [dim, list] : llvm::enumerate(taps)) {
       std::optional<SmallVector<int64_t>> indices = copiedIndices(list);
       if (indices && llvm::equal(*indices, llvm::seq<int64_t>(0, shapeOf(value)[dim])))
@@ -40,6 +47,8 @@ public:
       value = indices ? gathered(chain, value, *indices, dim) : multiplied(chain, value, list, dim);
     }
     value = extrapolated(chain, value, taps, op.getExtrapolationValue().convertToDouble());
+    if (getElementTypeOrSelf(value.getType()) != element)
+      value = rewriter.create<CastOp>(chain.loc, value, element);
     if (value == op.getInput())
       value = rewriter.create<ReshapeOp>(op.getLoc(), value, op.getType().getShape());
     value.getDefiningOp()->setLoc(op.getLoc());
