@@ -310,6 +310,10 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseWindowSizes(LinalgOp window) {
   WindowTile tile = chooseWindowTile(window, tail, cores);
   if (tile.rows == 0)
     return window->emitOpError("reads more input for one output pixel than the unified buffer holds");
+  int64_t channels = cast<RankedTensorType>(window->getResult(0).getType()).getShape().back();
+  if (tile.channels < channels && tile.channels % 8 != 0 && !isa<linalg::FillOp>(root))
+    window->emitRemark("is computed ") << tile.channels << " of its " << channels
+                                       << " channels at a time: the window of more does not fit the unified buffer";
   window->setAttr(kTileRowsAttr, Builder(window->getContext()).getI64IntegerAttr(tile.rows));
   SmallVector<unsigned> classes = domain.loopClasses(root);
   SmallVector<int64_t> extents = loopBounds(root);

@@ -64,14 +64,10 @@ public:
 
   WindowTile run() {
     Candidate best;
-    for (int64_t c = 1; c <= channels; ++c) {
-      // Whole 32-byte blocks: a smaller run is moved and computed like a block.
-      if (channels % c != 0 || (c % (32 / inputBytes) != 0 && c != channels))
-        continue;
-      for (int64_t w = 1; w <= cols; ++w)
-        if (cols % w == 0)
-          consider({largestRows(w, c), w, c}, best);
-    }
+    considerChannels([&](int64_t c) { return c % (32 / inputBytes) == 0 || c == channels; }, best);
+    // Parts of blocks are moved and computed like whole ones: only where no whole ones fit.
+    if (best.tile.rows == 0)
+      considerChannels([](int64_t) { return true; }, best);
     return best.tile;
   }
 
@@ -89,6 +85,17 @@ private:
     while (most > 0 && (bytes(most, w, c) > budget || height.span(most) * width.span(w) > kMostRows))
       --most;
     return most;
+  }
+
+  /// All equal parts of channels whose number is `allowed`, and of columns.
+  void considerChannels(llvm::function_ref<bool(int64_t)> allowed, Candidate &best) const {
+    for (int64_t c = 1; c <= channels; ++c) {
+      if (channels % c != 0 || !allowed(c))
+        continue;
+      for (int64_t w = 1; w <= cols; ++w)
+        if (cols % w == 0)
+          consider({largestRows(w, c), w, c}, best);
+    }
   }
 
   void consider(WindowTile tile, Candidate &best) const {

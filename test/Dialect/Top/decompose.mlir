@@ -152,3 +152,15 @@ func.func @resizes(%d: tensor<1x1x2x2xf64>, %b: tensor<1x1x2x2xui8>) -> (tensor<
   %2 = top.resize %b {sizes = array<i64: 1, 1, 2, 4>, scales = array<f64: 1.0, 1.0, 1.0, 2.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x1x2x2xui8>) -> tensor<1x1x2x4xui8>
   return %0, %1, %2 : tensor<1x1x2x4xf64>, tensor<1x1x3x2xui8>, tensor<1x1x2x4xui8>
 }
+
+// -----
+
+// An odd number of taps takes two blocks of channels of f32 at a time: one of each, image and weights, exceeds L1.
+// CHECK-LABEL: @conv_many_taps
+// CHECK: top.conv {{.*}} (tensor<1x{{[0-9]+}}x1x14xf32>, tensor<6x{{[0-9]+}}x1x13xf32>) -> tensor<1x6x1x2xf32>
+func.func @conv_many_taps(%x: tensor<1x46x181x14xf32>) -> tensor<1x6x1x2xf32> {
+  %f = arith.constant dense<1.0> : tensor<6x46x37x13xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 5, 1>}
+    : (tensor<1x46x181x14xf32>, tensor<6x46x37x13xf32>) -> tensor<1x6x1x2xf32>
+  return %0 : tensor<1x6x1x2xf32>
+}

@@ -193,3 +193,19 @@ func.func @select() -> (tensor<1x2xf32>, tensor<1x2xi64>) {
   %k = top.topk_indices %x {k = 2} : (tensor<1x4xf32>) -> tensor<1x2xi64>
   return %v, %k : tensor<1x2xf32>, tensor<1x2xi64>
 }
+
+// -----
+
+// A slice that takes everything; as an output it stays, since a net must not return its own argument.
+// CHECK-LABEL: func @whole_slice
+func.func @whole_slice(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  // CHECK: %[[S:.*]] = top.slice %arg0
+  %0 = top.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 2, 3>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[A:.*]] = top.abs %arg0
+  %1 = top.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 2, 3>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = top.abs %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[R:.*]] = top.slice %arg0 {{.*}}steps = array<i64: -1, 1>
+  %3 = top.slice %x {starts = array<i64: 1, 0>, ends = array<i64: -1, 3>, steps = array<i64: -1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: return %[[S]], %[[A]], %[[R]]
+  return %0, %2, %3 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}

@@ -74,3 +74,18 @@ func.func @main(%x: tensor<1x1x3x4xf32>) -> tensor<1x2x6x4xf32> {
   %1 = top.resize %0 {sizes = array<i64: 1, 2, 6, 4>, scales = array<f64: 1.0, 1.0, 2.0, 0.5>, mode = "linear"} : (tensor<1x2x3x8xf32>) -> tensor<1x2x6x4xf32> loc("size")
   return %1 : tensor<1x2x6x4xf32>
 }
+
+// -----
+
+// Permutes of one element pass operations, too.
+// CHECK-LABEL: func.func @one_element
+// CHECK: top.avg_pool {{.*}} -> tensor<1x1x1xf32>
+// CHECK-NEXT: top.mul
+// CHECK-NEXT: top.sqrt
+func.func @one_element(%x: tensor<1x1x10xf32>) -> tensor<1x1x1xf32> {
+  %c = arith.constant dense<1.000000e+01> : tensor<f32>
+  %0 = top.avg_pool %x {count_include_pad = true, dilations = array<i64: 1>, kernel = array<i64: 10>, pads = array<i64: 0, 0>, strides = array<i64: 1>} : (tensor<1x1x10xf32>) -> tensor<1x1x1xf32>
+  %1 = top.mul %0, %c : (tensor<1x1x1xf32>, tensor<f32>) -> tensor<1x1x1xf32>
+  %2 = top.sqrt %1 : (tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
+  return %2 : tensor<1x1x1xf32>
+}

@@ -3,6 +3,7 @@
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -33,6 +34,10 @@ struct SliceLowering : OpRewritePattern<top::SliceOp> {
         op.emitOpError("has the step ") << step << "; only positive steps have a lowering";
         return failure();
       }
+    if (top::takesAll(op)) { // an output; copied where it is an input, too
+      rewriter.replaceOp(op, op.getInput());
+      return success();
+    }
     if (op->hasAttr(top::kOverSizeAttr))
       return lowerOverSize(op, rewriter);
     auto folded = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(op.getContext(), values); };

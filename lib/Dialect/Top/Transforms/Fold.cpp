@@ -5,6 +5,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Evaluate.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include <cmath>
 
@@ -146,6 +147,19 @@ struct MergePermute : public AbsorbingPattern<PermuteOp> {
   }
 };
 
+// A slice that takes everything.
+struct DropWholeSlice : public AbsorbingPattern<SliceOp> {
+  using AbsorbingPattern::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    if (!takesAll(op) || returnsArgument(op, op.getInput()))
+      return rewriter.notifyMatchFailure(op, "takes a part, or is an output");
+    absorbed.add(op.getLoc());
+    rewriter.replaceOp(op, op.getInput());
+    return success();
+  }
+};
+
 // Whether type `to` represents every value of type `from`.
 bool holds(Type to, Type from) {
   if (to == from)
@@ -207,7 +221,7 @@ struct Fold : public impl::TopFoldBase<Fold> {
     LogReplaced log(DEBUG_TYPE);
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FoldConstant, MergeReshape, MergePermute, MergeCast>(context, absorbed);
+    patterns.add<FoldConstant, DropWholeSlice, MergeReshape, MergePermute, MergeCast>(context, absorbed);
     if (!strictF64)
       patterns.add<NarrowSoftmax>(context, absorbed);
     patterns.add<DivToMul>(context);

@@ -55,6 +55,7 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
   let description = [{
     - an op whose operands are all constants becomes a constant (`pto_mlir/Dialect/Top/IR/Evaluate.h`);
     - `x + 0`, `x - 0`, `x * 1`, `x / 1`, `x ^ 1` become x; a division by powers of two becomes a multiplication, which is exact;
+    - a slice that takes everything is dropped, unless it makes an input an output;
     - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input;
     - a softmax in f64 of a narrower float, cast back to its type, becomes one of that type, which sums in f32 (not with `strict-f64`).
 

@@ -23,7 +23,7 @@ public:
       return success();
     }
     if (w.rank() == 2 && w.kernel[0] > 1 && w.kernel[1] > 1 &&
-        (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && w.kernel[0] * w.kernel[1] > kMostTaps))) {
+        (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && hasManyTaps(w)))) {
       size_t i = reach(w, 0) < reach(w, 1);
       Chain chain(rewriter);
       Value input = chain.pad(op.getInput(), 2 + i, w.begins[i], w.ends[i]);
@@ -37,6 +37,16 @@ private:
   // One block of channels of a window's pixels, and of its taps' weights for one block of features, has to fit L1
   // beside the other operand, twice (ISA/Archs.td): 8192 * 32 bytes, 512 * 16 * 32 bytes.
   static constexpr int64_t kMostPixels = 8192, kMostTaps = 512;
+
+  // With one of each: panels of f32, whose blocks are 8 channels, hold whole boxes of 16 rows, so that an odd number of
+  // taps takes two blocks. A slab of the image ends with a whole stride.
+  static constexpr int64_t kMostBytes = (512 - 4) * 1024;
+
+  static bool hasManyTaps(const Window &w) {
+    int64_t taps = w.kernel[0] * w.kernel[1], blocks = taps % 2 ? 2 : 1;
+    int64_t pixels = (reach(w, 0) + w.strides[0]) * (reach(w, 1) + w.strides[1]);
+    return taps > kMostTaps || blocks * (pixels * 32 + taps * 16 * 32) > kMostBytes;
+  }
 
   static int64_t reach(const Window &w, size_t i) { return (w.kernel[i] - 1) * w.dilations[i] + 1; }
 

@@ -82,12 +82,13 @@ private:
   // `operand` of at most `rank` dimensions, reordered so that it broadcasts channels-last.
   static Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) {
     auto type = typeOf(operand);
-    if (type.getNumElements() == 1 && type.getRank() <= rank &&
-        llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
-      return operand;
+    // Also of one element: a permute that stays would be pushed again and again.
     if (type.getRank() == rank)
       if (Value input = underOwnPermute(operand))
         return input;
+    if (type.getNumElements() == 1 && type.getRank() <= rank &&
+        llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
+      return operand;
     Location unnamed = UnknownLoc::get(rewriter.getContext());
     if (type.getRank() < rank) {
       SmallVector<int64_t> shape(rank - type.getRank(), 1);
