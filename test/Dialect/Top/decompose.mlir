@@ -164,3 +164,18 @@ func.func @conv_many_taps(%x: tensor<1x46x181x14xf32>) -> tensor<1x6x1x2xf32> {
     : (tensor<1x46x181x14xf32>, tensor<6x46x37x13xf32>) -> tensor<1x6x1x2xf32>
   return %0 : tensor<1x6x1x2xf32>
 }
+
+// -----
+
+// Rows of two elements of 50 outer indices: one row of 100, between two permutes. A long row stays where it is.
+// CHECK-LABEL: @gather_short_rows
+// CHECK: %[[P:.*]] = top.permute %{{.*}} {perm = array<i64: 1, 0, 2>} : (tensor<50x7x2xf32>) -> tensor<7x50x2xf32>
+// CHECK: %[[G:.*]] = top.gather %[[P]], %{{.*}} {axis = 0 : i64} : (tensor<7x50x2xf32>, tensor<12xi64>) -> tensor<12x50x2xf32>
+// CHECK: top.permute %[[G]] {perm = array<i64: 1, 0, 2>} : (tensor<12x50x2xf32>) -> tensor<50x12x2xf32>
+// CHECK: top.reshape %{{.*}} -> tensor<5x10x3x4x2xf32>
+// CHECK: top.gather %arg2, %arg1 {axis = 1 : i64}
+func.func @gather_short_rows(%x: tensor<5x10x7x2xf32>, %i: tensor<3x4xi64>, %z: tensor<5x7x64xf32>) -> (tensor<5x10x3x4x2xf32>, tensor<5x3x4x64xf32>) {
+  %0 = top.gather %x, %i {axis = 2 : i64} : (tensor<5x10x7x2xf32>, tensor<3x4xi64>) -> tensor<5x10x3x4x2xf32>
+  %1 = top.gather %z, %i {axis = 1 : i64} : (tensor<5x7x64xf32>, tensor<3x4xi64>) -> tensor<5x3x4x64xf32>
+  return %0, %1 : tensor<5x10x3x4x2xf32>, tensor<5x3x4x64xf32>
+}

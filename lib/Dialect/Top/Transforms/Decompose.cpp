@@ -26,6 +26,7 @@ struct Decompose : public impl::TopDecomposeBase<Decompose> {
     decompose::populateLargeWindows(patterns, maxWindow);
     decompose::populateComputedFilters(patterns);
     decompose::populatePools(patterns, maxPoolPixels);
+    decompose::populateGathers(patterns);
     decompose::populateResizes(patterns);
     decompose::populateSlices(patterns);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), log.config())))

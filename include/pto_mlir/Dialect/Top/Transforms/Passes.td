@@ -30,6 +30,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
     - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice;
     - a resize of f64 (whose products the host computes) or of integers takes one dimension after the other: a gather, or a product with the weights;
       of integers only where every dimension copies elements, and not where a slice or repetition does;
+    - a gather of many rows of a few elements takes the rows of all outer indices together, between two permutes;
     - a slice with a negative step becomes a gather.
 
     Runs before top-fold, which folds what is constant in the ops that this pass creates.

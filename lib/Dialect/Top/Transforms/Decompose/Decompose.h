@@ -72,6 +72,8 @@ void populateComputedFilters(mlir::RewritePatternSet &patterns);
 void populatePools(mlir::RewritePatternSet &patterns, int64_t mostPixels);
 /// Resizes of f64, and of integers by factors that are no whole numbers.
 void populateResizes(mlir::RewritePatternSet &patterns);
+/// Gathers of many short rows.
+void populateGathers(mlir::RewritePatternSet &patterns);
 /// Slices with negative steps.
 void populateSlices(mlir::RewritePatternSet &patterns);
 
