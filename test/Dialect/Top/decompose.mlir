@@ -179,3 +179,18 @@ func.func @gather_short_rows(%x: tensor<5x10x7x2xf32>, %i: tensor<3x4xi64>, %z: 
   %1 = top.gather %z, %i {axis = 1 : i64} : (tensor<5x7x64xf32>, tensor<3x4xi64>) -> tensor<5x3x4x64xf32>
   return %0, %1 : tensor<5x10x3x4x2xf32>, tensor<5x3x4x64xf32>
 }
+
+// -----
+
+// A window of 86 at stride 40 is two blocks and 6 elements of the third; the padding is minus infinity.
+// CHECK-LABEL: @max_pool_long_stride
+// CHECK: top.pad %arg0 {pads = array<i64: 0, 0, 1, 0, 0, 19>, value = 0xFFF0000000000000 : f64}
+// CHECK: top.reshape {{.*}} -> tensor<2x3x4x40xf32>
+// CHECK: top.reduce_max {{.*}} -> tensor<2x3x3xf32>
+// CHECK: top.max_pool {{.*}}kernel = array<i64: 2>{{.*}}strides = array<i64: 1>{{.*}} -> tensor<2x3x2xf32>
+// CHECK: top.reduce_max {{.*}} (tensor<2x3x2x6xf32>) -> tensor<2x3x2xf32>
+// CHECK: top.max %
+func.func @max_pool_long_stride(%x: tensor<2x3x140xf32>) -> tensor<2x3x2xf32> {
+  %0 = top.max_pool %x {kernel = array<i64: 86>, strides = array<i64: 40>, pads = array<i64: 1, 0>, dilations = array<i64: 1>} : (tensor<2x3x140xf32>) -> tensor<2x3x2xf32>
+  return %0 : tensor<2x3x2xf32>
+}

@@ -28,6 +28,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
       channels, or the kernel is cut and the parts are added; the same for windows that no local memory holds;
     - a convolution with a computed filter becomes the product of the filter and the patches;
     - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice;
+    - a maximum pool at a long stride takes the maximum of each block of a stride first;
     - a resize of f64 (whose products the host computes) or of integers takes one dimension after the other: a gather, or a product with the weights;
       of integers only where every dimension copies elements, and not where a slice or repetition does;
     - a gather of many rows of a few elements takes the rows of all outer indices together, between two permutes;

@@ -33,7 +33,7 @@ Value Chain::slice(Value value, int64_t dim, int64_t start, int64_t count, int64
   return rewriter.create<SliceOp>(loc, value, starts, ends, steps);
 }
 
-Value Chain::pad(Value value, int64_t dim, int64_t begin, int64_t end) {
+Value Chain::pad(Value value, int64_t dim, int64_t begin, int64_t end, double filler) {
   int64_t rank = shapeOf(value).size(), cutBegin = std::max<int64_t>(-begin, 0), cutEnd = std::max<int64_t>(-end, 0);
   value = slice(value, dim, cutBegin, shapeOf(value)[dim] - cutBegin - cutEnd);
   if (begin <= 0 && end <= 0)
@@ -41,7 +41,7 @@ Value Chain::pad(Value value, int64_t dim, int64_t begin, int64_t end) {
   SmallVector<int64_t> pads(2 * rank, 0);
   pads[dim] = std::max<int64_t>(begin, 0);
   pads[rank + dim] = std::max<int64_t>(end, 0);
-  return rewriter.create<PadOp>(loc, value, pads, llvm::APFloat(0.0));
+  return rewriter.create<PadOp>(loc, value, pads, llvm::APFloat(filler));
 }
 
 Value Chain::concat(ArrayRef<Value> values, int64_t dim) {

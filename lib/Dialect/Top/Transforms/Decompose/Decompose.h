@@ -16,8 +16,8 @@ public:
   mlir::Value permute(mlir::Value value, llvm::ArrayRef<int64_t> perm);
   /// `count` elements of dimension `dim` from `start` on, every step-th one.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t count, int64_t step = 1);
-  /// Adds zeros before and behind dimension `dim`; a negative number removes elements.
-  mlir::Value pad(mlir::Value value, int64_t dim, int64_t begin, int64_t end);
+  /// Adds `filler` before and behind dimension `dim`; a negative number removes elements.
+  mlir::Value pad(mlir::Value value, int64_t dim, int64_t begin, int64_t end, double filler = 0);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t dim);
   /// step - 1 zeros between the elements of dimension `dim`.
   mlir::Value spread(mlir::Value value, int64_t dim, int64_t step);
@@ -68,7 +68,7 @@ void populateSpatial(mlir::RewritePatternSet &patterns);
 void populateLargeWindows(mlir::RewritePatternSet &patterns, int64_t most);
 /// Convolutions with a computed filter.
 void populateComputedFilters(mlir::RewritePatternSet &patterns);
-/// Pools over one element, and over windows of more than `mostPixels` pixels.
+/// Pools over one element, over windows of more than `mostPixels` pixels, and maxima at long strides.
 void populatePools(mlir::RewritePatternSet &patterns, int64_t mostPixels);
 /// Resizes of f64, and of integers by factors that are no whole numbers.
 void populateResizes(mlir::RewritePatternSet &patterns);

@@ -2,6 +2,8 @@
 // of maxima; a mean of means, since the number of elements is a product over the dimensions, at the edges too.
 #include "Decompose.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace pto_mlir::top::decompose {
@@ -63,10 +65,64 @@ private:
   int64_t most;
 };
 
+/// A kernel on windows loads the positions of each phase of a stride on their own. Of a long stride each block is one
+/// maximum: the whole ones of a window, and one of the first elements of the block behind them.
+struct LongStridePool : OpRewritePattern<MaxPoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MaxPoolOp op, PatternRewriter &rewriter) const override {
+    Window w = windowOf(op);
+    const int64_t *longest = llvm::max_element(w.strides);
+    size_t i = longest - w.strides.begin();
+    Window others = w;
+    others.makeUnit(i);
+    bool isAlone = llvm::all_of(llvm::seq<size_t>(0, w.rank()), [&](size_t j) {
+      return others.kernel[j] == 1 && others.strides[j] == 1 && others.begins[j] == 0 && others.ends[j] == 0;
+    });
+    if (op.getLayout() != "NCHW" || *longest <= kMostStride || !isAlone || w.kernel[i] == 1 || w.dilations[i] != 1 ||
+        !isa<FloatType>(op.getType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "has a short stride, or two dimensions");
+    Value result = maximumOfBlocks(op, w, i, rewriter);
+    result.setLoc(op.getLoc());
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  static constexpr int64_t kMostStride = 32;
+
+  static Value maximumOfBlocks(MaxPoolOp op, const Window &w, size_t i, PatternRewriter &rewriter) {
+    Chain chain(rewriter);
+    auto dim = static_cast<int64_t>(2 + i);
+    int64_t stride = w.strides[i], whole = w.kernel[i] / stride, rest = w.kernel[i] % stride;
+    int64_t out = shapeOf(op.getOutput())[dim], blocks = out - 1 + whole + (rest != 0);
+    int64_t behind = blocks * stride - w.begins[i] - shapeOf(op.getInput())[dim];
+    Value padded = chain.pad(op.getInput(), dim, w.begins[i], behind, -std::numeric_limits<double>::infinity());
+    Value apart = chain.reshape(padded, withDim(shapeOf(padded), dim, {blocks, stride}));
+    auto maximum = [&](Value value) -> Value {
+      return rewriter.create<ReduceMaxOp>(chain.loc, value, ArrayRef<int64_t>{dim + 1}, /*keepdims=*/false);
+    };
+    Value result;
+    if (whole != 0) {
+      Window neighbours = w;
+      neighbours.makeUnit(i);
+      neighbours.kernel[i] = whole;
+      result = maximum(chain.slice(apart, dim, 0, out - 1 + whole));
+      result = whole == 1 ? result : poolLike(op, result, neighbours, rewriter);
+    }
+    if (rest != 0) {
+      Value last = maximum(chain.slice(chain.slice(apart, dim, whole, out), dim + 1, 0, rest));
+      result = result ? rewriter.create<MaxOp>(chain.loc, result, last).getResult() : last;
+    }
+    return result;
+  }
+};
+
 } // namespace
 
 void populatePools(RewritePatternSet &patterns, int64_t mostPixels) {
   patterns.add<UnitPool<MaxPoolOp>, UnitPool<AvgPoolOp>>(patterns.getContext());
+  patterns.add<LongStridePool>(patterns.getContext());
   patterns.add<LargePool<MaxPoolOp>, LargePool<AvgPoolOp>>(patterns.getContext(), mostPixels);
 }
 
