@@ -2,6 +2,7 @@
 #include "pto_mlir/Compiler/Compiler.h"
 #include "pto_mlir/Compiler/CompilePyPTO.h"
 #include "pto_mlir/Compiler/TopJIT.h"
+#include "pto_mlir/Cost/Bound.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Support/Utf8.h"
 
@@ -59,13 +60,14 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
 
 nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const std::string &quantize,
                 const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder,
-                const std::string &emitFolder, bool emitExact) {
+                const std::string &emitFolder, bool emitExact, bool costRemarks) {
   Errors errors;
   std::optional<DeploySummary> summary;
   {
     nb::gil_scoped_release unlocked;
-    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder, emitFolder, emitExact},
-                          errors);
+    summary = deployModel(
+        {mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder, emitFolder, emitExact, costRemarks},
+        errors);
   }
   if (!summary)
     fail(errors);
@@ -138,6 +140,14 @@ std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vecto
   return result;
 }
 
+/// What lib/Cost expects.
+void checkProcessor(const std::string &name) {
+  for (const ProcessorDescription &known : describeProcessors())
+    if (known.name == name)
+      return;
+  fail({"processor '" + name + "' is not known"});
+}
+
 } // namespace
 
 NB_MODULE(_compiler, m) {
@@ -156,6 +166,16 @@ NB_MODULE(_compiler, m) {
     for (const ProcessorDescription &processor : describeProcessors())
       processors.emplace_back(processor.name, processor.blocks, processor.testOnly);
     return processors;
+  });
+  m.def("lower_bound", [](const std::string &processor, unsigned blocks, double bytesRead, double bytesWritten,
+                          double multiplications, bool wide, double operations) {
+    checkProcessor(processor);
+    return cost::lowerBound(processor, blocks, {bytesRead, bytesWritten, multiplications, wide, operations});
+  });
+  m.def("launch_seconds", [](const std::string &processor) {
+    checkProcessor(processor);
+    cost::LaunchSeconds seconds = cost::launchSeconds(processor);
+    return std::tuple(seconds.alone, seconds.task);
   });
   m.def(
       "print_pypto",

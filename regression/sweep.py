@@ -4,7 +4,8 @@
 
 Every graph draws its operator's attributes and extents from what real models and awkward ones have: primes, extents of
 1, long rows, large kernels, strides above kernels, groups, dilations, uneven pads. Prints one line per graph that was
-refused, went wrong or could not be run, and the counts; exits 1 when there is one.
+refused, went wrong, could not be run, or took more than three times its bound (bounds.py) without a remark of the
+compiler, and the counts; exits 1 when there is one.
 """
 
 import argparse
@@ -454,10 +455,6 @@ def draw(family: str, number: int, seed: int) -> Case:
 
 def attempt(task) -> dict:
     """Converts and runs one case; what came of it."""
-    from pto_mlir import compiler
-    from pto_mlir.reference import run_onnx
-    from pto_mlir.runtime import InferenceSession
-
     family, number, seed, mode, processor, cores = task
     case = draw(family, number, seed)
     row = {
@@ -468,47 +465,79 @@ def attempt(task) -> dict:
         "processor": processor,
         "cores": cores,
     }
-    begin = time.time()
+    return row | check(case, mode, processor, cores)
+
+
+def check(case: Case, mode: str, processor: str, cores: int) -> dict:
+    """The numbers of a case beside onnxruntime's, and its time in timing mode beside its bound."""
+    from pto_mlir import compiler
+    from pto_mlir.reference import run_onnx
+    from pto_mlir.runtime import InferenceSession
+
+    from . import bounds
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         feed = save(case, folder / "m.onnx")
         try:
             expected = run_onnx(folder / "m.onnx", feed)
         except Exception as error:  # the graph itself is not valid
-            return row | {"result": "invalid", "reason": str(error).splitlines()[0][-200:]}
+            return {"result": "invalid", "reason": str(error).splitlines()[0][-200:]}
+        begin = time.time()
         try:
             compiler.transform(str(folder / "m.onnx"), "m", [], [], str(folder / "m.mlir"), "")
-            info = compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), mode, processor, cores, False)
-            session = InferenceSession(str(folder / "m.pmodel"))
+            files = str(folder / "m.mlir"), str(folder / "m.pmodel")
+            info = compiler.deploy(*files, mode, processor, cores, False, cost_remarks=True)
+            session = InferenceSession(str(folder / "m.pmodel"), mode="timing")
             values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
         except Exception as error:
-            return row | {"result": "refused", "reason": str(error).replace(str(folder), "").splitlines()[0][:300]}
-        worst = 0.0
-        for key, value in values.items():
-            want = expected[key]
-            if value.shape != want.shape:
-                return row | {"result": "wrong", "reason": f"{key}: shape {value.shape}, not {want.shape}"}
-            places = case.op.startswith("Arg") or (case.op == "TopK" and key == "y1")
-            exact = want.dtype == bool or (case.feeds and want.dtype.kind == "i" and not places)
-            if exact or (places and mode == "F32"):
-                worst = max(worst, float(np.any(value != want)))
-            elif not places and want.size:
-                differs = value != want  # infinities that agree have no difference
-                scale = max(1.0, float(np.max(np.abs(want), where=np.isfinite(want), initial=0.0)))
-                error = np.max(np.abs(value[differs].astype(float) - want[differs].astype(float)), initial=0) / scale
-                worst = max(worst, float("inf") if np.isnan(error) else float(error))
-    row |= {"seconds": time.time() - begin, "error": worst, "remarks": len(info.get("remarks", []))}
+            return {"result": "refused", "reason": str(error).replace(str(folder), "").splitlines()[0][:300]}
+    row = {"seconds": time.time() - begin, "remarks": len(info.get("remarks", []))}
+    row["host"] = len(info.get("host_ops", []))
+    row["bound"] = bounds.least(case, feed, expected, mode, processor, cores)
+    row["took"] = bounds.seconds(session.profile(), processor)
+    row["launches"] = session.profile()["launches"]
+    row["error"], reason = compare(case, values, expected, mode)
     # A grid of coordinates is rounded to the storage type, too.
     bound = 0.03 if case.op == "GridSample" and mode != "F32" else TOLERANCE[mode]
-    if worst > bound:
-        return row | {"result": "wrong", "reason": f"error {worst:.2g}"}
+    if reason or row["error"] > bound:
+        return row | {"result": "wrong", "reason": reason or f"error {row['error']:.2g}"}
+    if row["took"] > bounds.MOST * row["bound"] and not row["remarks"] and not row["host"]:
+        text = f"{row['took'] * 1e6:.1f} us in {row['launches']} launches, bound {row['bound'] * 1e6:.1f}, no remark"
+        return row | {"result": "costly", "reason": text}
     return row | {"result": "right"}
+
+
+def compare(case: Case, values: dict, expected: dict, mode: str) -> tuple[float, str]:
+    """The greatest error beside the greatest value, 1 or more where something exact differs; and what else is wrong."""
+    worst = 0.0
+    for key, value in values.items():
+        want = expected[key]
+        if value.shape != want.shape:
+            return worst, f"{key}: shape {value.shape}, not {want.shape}"
+        places = case.op.startswith("Arg") or (case.op == "TopK" and key == "y1")
+        exact = want.dtype == bool or (case.feeds and want.dtype.kind == "i" and not places)
+        if exact or (places and mode == "F32"):
+            worst = max(worst, float(np.any(value != want)))
+        elif not places and want.size:
+            differs = value != want  # infinities that agree have no difference
+            scale = max(1.0, float(np.max(np.abs(want), where=np.isfinite(want), initial=0.0)))
+            error = np.max(np.abs(value[differs].astype(float) - want[differs].astype(float)), initial=0) / scale
+            worst = max(worst, float("inf") if np.isnan(error) else float(error))
+    return worst, ""
+
+
+def _send(sender, task) -> None:
+    sender.send(attempt(task))
 
 
 def guarded(task) -> dict:
     """attempt() in a process of its own, since a crash must not end the sweep."""
-    receiver, sender = multiprocessing.Pipe(False)
-    process = multiprocessing.get_context("fork").Process(target=lambda: sender.send(attempt(task)))
+    # A server without threads forks: a fork of this process could inherit a lock that another thread holds.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    receiver, sender = context.Pipe(False)
+    process = context.Process(target=_send, args=(sender, task))
     process.start()
     sender.close()
     row = dict(zip(("family", "number"), task), text=f"{draw(*task[:3]).text()} {task[3:]}")

@@ -279,6 +279,7 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
   pipeline.quantize = options.quantize;
   pipeline.numCore = options.numCore;
   pipeline.keepAll = options.debug;
+  pipeline.costRemarks = options.costRemarks;
   pipeline.windows = !options.emitFolder.empty() && !options.emitExact;
   EmitResult emitted;
   StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {

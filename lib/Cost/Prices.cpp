@@ -40,6 +40,8 @@ Prices::Prices(std::string_view architecture) : arch(unsigned(isa::findArch(arch
   chainCycles = cost.head + cost.tail, chainPerElement = cost.work / double(run);
 }
 
+double Prices::seconds(double cycles) const { return cycles / chipOf(arch).clock; }
+
 double Prices::launch() const { return chipOf(arch).dispatchSeconds * chipOf(arch).clock; }
 
 double Prices::flag() const { return isa::infoOf(isa::Opcode::SetFlag).cost->work; }

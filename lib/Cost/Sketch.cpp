@@ -58,6 +58,10 @@ const isa::InsnInfo *rowOf(std::string_view name, std::span<const SketchTile> wr
     return isa::findInsn("tstore_acc");
   if ((name == "texpands" || name == "tfillpad") && to == Memory::L1)
     return isa::findInsn(std::string(name) + "_l1");
+  if (name == "tgather" && read.size() == 1)
+    return isa::findInsn("tgather_mask");
+  if (name == "tmrgsort" && read.size() > 1)
+    return isa::findInsn("tmrgsort" + std::to_string(read.size()));
   std::string row(name);
   std::replace(row.begin(), row.end(), '.', '_');
   return isa::findInsn(row);
@@ -139,7 +143,7 @@ struct Sketch::Impl {
   const isa::InsnInfo *row(std::string_view name, std::span<const SketchTile> written,
                            std::span<const SketchTile> read) {
     unsigned memories = (written.empty() ? 0 : written.back().memory) << 8 | (read.empty() ? 0 : read[0].memory);
-    auto [entry, isNew] = rows.try_emplace({name.data(), name.size() << 16 | memories});
+    auto [entry, isNew] = rows.try_emplace({name.data(), (name.size() << 8 | read.size()) << 16 | memories});
     if (isNew)
       entry->second = rowOf(name, written, read);
     return entry->second;

@@ -18,6 +18,7 @@ void registerKernelPasses() {
   registerFormKernels();
   registerAssignSizes();
   registerJoinKernels();
+  registerRemarkCosts();
   registerTileVectorKernels();
 }
 } // namespace pto_mlir

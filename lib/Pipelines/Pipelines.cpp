@@ -57,6 +57,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  if (options.costRemarks)
+    pm.addPass(createRemarkCosts({options.numCore}));
   endStage("pto");
   buildCommandsPipeline(pm, {}, stage);
   pm.addPass(createPlanGlobalMemory({options.keepAll}));

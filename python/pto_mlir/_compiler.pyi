@@ -33,11 +33,23 @@ def deploy(
     dump_folder: str,
     emit_folder: str,
     emit_exact: bool,
+    cost_remarks: bool,
     /,
 ) -> dict[str, Any]: ...
 def supported_ops() -> list[tuple[str, int, int]]: ...
 def describe(mlir_file: str, /) -> dict[str, Any]: ...
 def processors() -> list[tuple[str, int, bool]]: ...
+def lower_bound(
+    processor: str,
+    blocks: int,
+    bytes_read: float,
+    bytes_written: float,
+    multiplications: float,
+    wide: bool,
+    operations: float,
+    /,
+) -> float: ...
+def launch_seconds(processor: str, /) -> tuple[float, float]: ...
 
 # `program` are the bytes of pypto.pypto_core.ir.serialize.
 def print_pypto(program: bytes, seed: bool) -> str: ...

@@ -91,10 +91,43 @@ def chips() -> list[str]:
     return [name for name, _, test_only in _call("processors") if not test_only]
 
 
-def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="", emit_exact=False) -> dict:
+def lower_bound(
+    processor: str,
+    blocks: int,
+    *,
+    bytes_read: float,
+    bytes_written: float,
+    multiplications: float = 0,
+    wide: bool = False,
+    operations: float = 0,
+) -> float:
+    """Seconds that no kernel is faster than (lib/Cost's lowerBound): bytes of global memory, each once, multiplications
+    of products on cube cores (`wide`: of f32), elementwise f32 operations on vector cores; one dispatch."""
+    return _call("lower_bound", processor, blocks, bytes_read, bytes_written, multiplications, wide, operations)
+
+
+def launch_seconds(processor: str) -> tuple[float, float]:
+    """What a launch takes beside its work: where the host waits for each, and as a task of a session."""
+    return _call("launch_seconds", processor)
+
+
+def deploy(
+    mlir,
+    model,
+    quantize,
+    processor,
+    num_core,
+    debug,
+    dump_ir="",
+    emit_pto="",
+    emit_exact=False,
+    cost_remarks=False,
+) -> dict:
     """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts:
-    host_ops, absorbed, narrowed, clipped, remarks (where a pass takes a slow way)."""
-    return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir, emit_pto, emit_exact)
+    host_ops, absorbed, narrowed, clipped, remarks (where a pass takes a slow way; with `cost_remarks` also kernels that
+    are slow beside their bytes, and many launches for one tensor)."""
+    options = dump_ir, emit_pto, emit_exact, cost_remarks
+    return _call("deploy", mlir, model, quantize, processor, num_core, debug, *options)
 
 
 def supported_ops() -> list[tuple[str, int, int]]:

@@ -96,6 +96,18 @@ TEST(Sketch, MovesAreRowsByTheirMemories) {
   EXPECT_TRUE(sketch.note("tstore", kFIX, {}, {&acc, 1}, &to, {}));
 }
 
+TEST(Sketch, OneNameIsSeveralRowsByItsOperands) {
+  SketchTile a = tile("UB", 1, 64, 0), b = tile("UB", 1, 64, 1024), out = tile("UB", 1, 128, 4096);
+  SketchTile two[] = {a, b};
+  Sketch sketch("a3");
+  sketch.beginCore(false, 0, 0);
+  EXPECT_TRUE(sketch.note("tgather", kV, {&out, 1}, {&a, 1}, nullptr, {})); // by a mask
+  EXPECT_TRUE(sketch.note("tmrgsort", kV, {&out, 1}, {&a, 1}, nullptr, {}));
+  double before = sketch.cycles();
+  EXPECT_TRUE(sketch.note("tmrgsort", kV, {&out, 1}, two, nullptr, {}));
+  EXPECT_GT(sketch.cycles(), before);
+}
+
 TEST(Sketch, ScratchIsNoOperand) {
   Sketch with("a3"), without("a3");
   SketchTile in = tile("UB", 32, 64, 0), out = tile("UB", 32, 1, 1 << 16, 1), scratch = tile("UB", 32, 64, 1 << 17);

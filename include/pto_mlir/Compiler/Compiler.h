@@ -52,12 +52,13 @@ struct DeployOptions {
   std::string mlirFile;
   std::string modelFile; // output .pmodel
   std::string quantize = "F32";
-  std::string processor;  // a row of the instruction table; empty: the default one
-  unsigned numCore = 1;   // blocks, at most those of the processor
-  bool debug = false;     // keep every named tensor, and the op that each command comes from
-  std::string dumpFolder; // the module after each stage goes there, unless empty
-  std::string emitFolder; // each kernel goes there as .pto, unless empty
-  bool emitExact = false; // as .pto for pto-compile: the ops that the model runs, whatever the public assembler lacks
+  std::string processor;    // a row of the instruction table; empty: the default one
+  unsigned numCore = 1;     // blocks, at most those of the processor
+  bool debug = false;       // keep every named tensor, and the op that each command comes from
+  std::string dumpFolder;   // the module after each stage goes there, unless empty
+  std::string emitFolder;   // each kernel goes there as .pto, unless empty
+  bool emitExact = false;   // as .pto for pto-compile: the ops that the model runs, whatever the public assembler lacks
+  bool costRemarks = false; // also remarks about what kernels take beside their bytes; they are estimated for it
 };
 
 /// An architecture of the instruction table.

@@ -21,6 +21,7 @@ public:
   /// Of an architecture of the table, which must be one.
   explicit Prices(std::string_view architecture);
 
+  double seconds(double cycles) const;
   /// What a launch costs when launches are tasks, as in a session: the dispatch.
   double launch() const;
   /// To raise a flag between engines, or to pass it.

@@ -198,4 +198,17 @@ def BuildTemplateKernels : Pass<"build-template-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def RemarkCosts : Pass<"remark-costs", "::mlir::ModuleOp"> {
+  let summary = "Say which kernels are slow beside what their bytes take, and which tensors take many launches";
+  let description = [{
+    Changes nothing. A launch of a kernel gets a remark when its estimate (`pto::estimateCycles`) exceeds 1.4 times the
+    least that the bytes of its arguments and their product take (`cost::lowerBound`); one that makes a tensor of the model, when three or
+    more launches in a row work for it alone. Runs where the kernels are pto ops, for `model_deploy --verbose`.
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks per launch; 0: those of a chip">
+  ];
+}
+
 #endif // PTO_MLIR_KERNELS_PASSES

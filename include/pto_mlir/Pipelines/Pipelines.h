@@ -22,6 +22,9 @@ struct DeployPipelineOptions : mlir::PassPipelineOptions<DeployPipelineOptions> 
   Option<bool> windows{*this, "windows",
                        llvm::cl::desc("also build each convolution without img2col, for emission as .pto"),
                        llvm::cl::init(false)};
+  Option<bool> costRemarks{*this, "cost-remarks",
+                           llvm::cl::desc("remarks about kernels that are slow beside their bytes, and many launches"),
+                           llvm::cl::init(false)};
 };
 
 /// Options of `--onnx-to-top`, as those of model_transform with the same names.

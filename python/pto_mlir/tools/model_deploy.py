@@ -81,6 +81,7 @@ def deploy(argv) -> int:
             args.dump_ir or "",
             args.emit_pto or "",
             args.emit_pto_for == "pto-compile",
+            args.verbose,
         )
     print(
         f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"

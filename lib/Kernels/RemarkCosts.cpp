@@ -1,0 +1,156 @@
+//===- RemarkCosts.cpp - the remark-costs pass -----------------------------===//
+
+#include "CheckLaunch.h"
+#include "pto_mlir/Cost/Bound.h"
+#include "pto_mlir/Cost/Prices.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+#define DEBUG_TYPE "remark-costs"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+#define GEN_PASS_DEF_REMARKCOSTS
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+namespace {
+
+/// A kernel that takes longer than so many times its bound is named.
+constexpr double kSlow = 1.4;
+/// Launches for one tensor of the model that are named.
+constexpr size_t kManyLaunches = 3;
+
+/// The launch that makes `value`, perhaps in another shape.
+top::LaunchOp makerOf(Value value) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.getDefiningOp<top::LaunchOp>();
+}
+
+double bytesOf(ValueRange values) {
+  double bytes = 0;
+  for (Value value : values) {
+    auto type = cast<RankedTensorType>(value.getType());
+    bytes += static_cast<double>(type.getNumElements()) * pto::getElementBits(type.getElementType()) / 8;
+  }
+  return bytes;
+}
+
+/// Multiplications of a product of the first two operands: m k, k n and m n elements. Of a convolution it is less.
+double productOf(top::LaunchOp launch) {
+  auto elements = [](Value value) { return static_cast<double>(cast<RankedTensorType>(value.getType()).getNumElements()); };
+  if (launch.getInputs().size() < 2 || launch.getInits().empty())
+    return 0;
+  return std::sqrt(elements(launch.getInputs()[0]) * elements(launch.getInputs()[1]) *
+                   elements(launch.getInits().back()));
+}
+
+class RemarkCostsPass : public impl::RemarkCostsBase<RemarkCostsPass> {
+public:
+  using RemarkCostsBase::RemarkCostsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkLaunch(module, numCores)))
+      return signalPassFailure();
+    llvm::StringMap<SmallVector<func::FuncOp>> kernels;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (func->hasAttr(pto::kKernelKindAttr) && !func.isExternal()) {
+        auto partOf = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
+        kernels[partOf ? partOf.getValue() : func.getSymName()].push_back(func);
+      }
+    module.walk([&](func::ReturnOp ret) { noteOutputs(ret); });
+    llvm::StringSet<> seen;
+    SmallVector<top::LaunchOp> launches;
+    module.walk([&](top::LaunchOp launch) {
+      if (seen.insert(launch.getKernel()).second)
+        judgeKernel(launch, kernels[launch.getKernel()]);
+      launches.push_back(launch);
+    });
+    llvm::for_each(llvm::reverse(launches), [&](top::LaunchOp launch) { judgeLaunches(launch); });
+  }
+
+private:
+  /// Beside what the bytes of its arguments take, and the product of the first two, if it multiplies.
+  void judgeKernel(top::LaunchOp launch, ArrayRef<func::FuncOp> parts) {
+    auto isCube = [](func::FuncOp part) {
+      return part->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr).getValue() == pto::KernelKind::cube;
+    };
+    if (parts.empty())
+      return;
+    StringRef target = pto::targetOf(launch).name;
+    int64_t blocks = numCores ? numCores.getValue() : pto::targetOf(launch).blocks;
+    std::optional<double> cycles = pto::estimateCycles(parts, blocks);
+    if (!cycles) {
+      launch.emitRemark() << "takes what its values say: a loop, a size or a place in it is known at run time only";
+      return;
+    }
+    cost::Prices prices(target);
+    double read = bytesOf(launch.getInputs()), written = bytesOf(launch.getInits());
+    double bound = cost::lowerBound(target, static_cast<unsigned>(blocks), 
+                                    {read, written, llvm::any_of(parts, isCube) ? productOf(launch) : 0, false, 0});
+    double took = prices.seconds(*cycles + prices.launch());
+    PTO_DEBUG("@" << launch.getKernel() << ": " << took * 1e6 << " us, bound " << bound * 1e6);
+    if (took > kSlow * bound)
+      launch.emitRemark() << llvm::formatv("takes about {0:F1} us in one kernel, where its {1:F1} KiB of global memory "
+                                           "take {2:F1}: it moves short runs, "
+                                           "sorts or picks elements, or computes much with each",
+                                           took * 1e6, (read + written) / 1024, bound * 1e6);
+  }
+
+  /// The names of outputs, which their launches may lack.
+  void noteOutputs(func::ReturnOp ret) {
+    auto func = ret->getParentOfType<func::FuncOp>();
+    for (auto [i, value] : llvm::enumerate(ret.getOperands()))
+      if (top::LaunchOp maker = makerOf(value))
+        if (auto name = func.getResultAttrOfType<StringAttr>(static_cast<unsigned>(i), top::kNameAttr))
+          outputs[maker] = name.getValue();
+  }
+
+  /// The tensor of the model that the launch makes; "" if there is none.
+  StringRef nameOf(top::LaunchOp launch) const {
+    if (ArrayAttr names = launch.getNamesAttr())
+      for (StringRef name : names.getAsValueRange<StringAttr>())
+        if (!name.empty())
+          return name;
+    return outputs.lookup(launch);
+  }
+
+  /// Of what is made for one tensor of the model: each launch waits for the one before.
+  void judgeLaunches(top::LaunchOp launch) {
+    StringRef name = nameOf(launch);
+    auto serves = [&](top::LaunchOp other) { return nameOf(other).empty() || nameOf(other) == name; };
+    if (name.empty())
+      return;
+    llvm::SetVector<Operation *> steps;
+    steps.insert(launch);
+    for (size_t i = 0; i < steps.size(); ++i)
+      for (Value input : cast<top::LaunchOp>(steps[i]).getInputs())
+        if (top::LaunchOp maker = makerOf(input); maker && serves(maker))
+          steps.insert(maker);
+    for (Operation *step : ArrayRef(steps.getArrayRef()).drop_front())
+      if (nameOf(cast<top::LaunchOp>(step)) == name)
+        judged.insert(step);
+    if (steps.size() >= kManyLaunches && !judged.contains(launch))
+      launch.emitRemark() << "takes " << steps.size()
+                          << " launches: no one kernel converts, rearranges and computes what it needs";
+  }
+
+  llvm::SmallDenseMap<Operation *, StringRef> outputs;
+  llvm::SmallDenseSet<Operation *> judged; ///< makes a tensor in another layout than its last launch
+};
+
+} // namespace
+
+} // namespace pto_mlir
