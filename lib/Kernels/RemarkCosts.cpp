@@ -49,7 +49,9 @@ double bytesOf(ValueRange values) {
 
 /// Multiplications of a product of the first two operands: m k, k n and m n elements. Of a convolution it is less.
 double productOf(top::LaunchOp launch) {
-  auto elements = [](Value value) { return static_cast<double>(cast<RankedTensorType>(value.getType()).getNumElements()); };
+  auto elements = [](Value value) {
+    return static_cast<double>(cast<RankedTensorType>(value.getType()).getNumElements());
+  };
   if (launch.getInputs().size() < 2 || launch.getInits().empty())
     return 0;
   return std::sqrt(elements(launch.getInputs()[0]) * elements(launch.getInputs()[1]) *
@@ -98,7 +100,7 @@ private:
     }
     cost::Prices prices(target);
     double read = bytesOf(launch.getInputs()), written = bytesOf(launch.getInits());
-    double bound = cost::lowerBound(target, static_cast<unsigned>(blocks), 
+    double bound = cost::lowerBound(target, static_cast<unsigned>(blocks),
                                     {read, written, llvm::any_of(parts, isCube) ? productOf(launch) : 0, false, 0});
     double took = prices.seconds(*cycles + prices.launch());
     PTO_DEBUG("@" << launch.getKernel() << ": " << took * 1e6 << " us, bound " << bound * 1e6);

@@ -32,6 +32,10 @@ def _gather() -> sweep.Case:
     )
 
 
+def _sums(shape: list[int], axis: int, **attributes) -> sweep.Case:
+    return sweep.Case("CumSum", {"x": shape}, {"axis": np.array(axis)}, attributes)
+
+
 # What a sweep once found: refused, converted for ever, or a thousand times slower than its bytes.
 FOUND = {
     "long window over ragged channels": _pool("AveragePool", [1, 60, 515], kernel_shape=[512], strides=[104]),
@@ -39,6 +43,9 @@ FOUND = {
     "one element of one channel": _pool("LpPool", [1, 1, 10], kernel_shape=[10], strides=[1]),
     "a long stride": _pool("MaxPool", [2, 3, 561], kernel_shape=[256], strides=[97], pads=[6, 2], ceil_mode=1),
     "a stride above the kernel": _pool("MaxPool", [2, 40, 3, 90], kernel_shape=[1, 34], strides=[1, 40]),
+    "sums over a long row": _sums([3, 607], 1, exclusive=1),
+    "sums over long columns, from the end": _sums([640, 2, 3], 0, reverse=1),
+    "sums over a long vector": _sums([1024], 0, exclusive=1, reverse=1),
     "a gather of single elements": _gather(),
     "an odd number of many taps": _taps(),
 }

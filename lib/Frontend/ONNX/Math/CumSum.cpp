@@ -1,5 +1,5 @@
-// CumSum and CumProd along an axis. A sum of floats over a moderate axis is a product with a triangular matrix of ones;
-// anything else takes log2(n) steps, after each of which an element has accumulated twice as many.
+// CumSum and CumProd along an axis. A sum of floats is a product with a triangular matrix of ones, of a long axis block
+// by block; anything else takes log2(n) steps, after each of which an element has accumulated twice as many.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -9,7 +9,9 @@ namespace pto_mlir::onnx {
 
 namespace {
 
-constexpr int64_t kMostByProduct = 4096;
+constexpr int64_t kMostByProduct = 256; ///< the matrix of more takes longer to load than three launches more take
+constexpr int64_t kBlock = 64;
+constexpr int64_t kMostByBlocks = 4096 * kBlock;
 
 struct Cumulation {
   int64_t axis, size;
@@ -64,29 +66,57 @@ template <typename OpTy> LogicalResult byDoubling(Node &node, const Cumulation &
   return node.finish(value);
 }
 
-/// By a product with a matrix of ones; the axis goes to the end and back, and a vector counts as a row.
-LogicalResult byProduct(Node &node, const Cumulation &c) {
-  RankedTensorType type = node.type(0);
-  std::vector<double> ones(c.size * c.size, 0.0);
-  for (int64_t from = 0; from < c.size; ++from)
-    for (int64_t to = 0; to < c.size; ++to)
-      ones[from * c.size + to] = (c.reverse ? from > to : from < to) || (from == to && !c.exclusive);
+/// A matrix of ones that sums what comes before (behind, in reverse) each of `size` elements, itself unless
+/// `exclusive`.
+Value triangle(Node &node, StringRef suffix, int64_t size, bool exclusive, bool reverse) {
+  std::vector<double> ones(size * size, 0.0);
+  for (int64_t from = 0; from < size; ++from)
+    for (int64_t to = 0; to < size; ++to)
+      ones[from * size + to] = (reverse ? from > to : from < to) || (from == to && !exclusive);
   OpBuilder &b = node.builder();
-  Value triangle = top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_triangle").str(),
-                                       RankedTensorType::get({c.size, c.size}, type.getElementType()),
-                                       top::fromDoubles(type.getElementType(), ones));
+  Type element = node.type(0).getElementType();
+  return top::createConstant(b, b.getUnknownLoc(), (node.outputName() + suffix).str(),
+                             RankedTensorType::get({size, size}, element), top::fromDoubles(element, ones));
+}
+
+/// Of rows [.., n], by a product with a matrix of ones.
+Value byProduct(Node &node, const Cumulation &c, StringRef name, Value rows) {
+  return node.create<top::MatMulOp>(name, {rows, triangle(node, "_triangle", c.size, c.exclusive, c.reverse)});
+}
+
+/// Of rows [r, n]: sums within blocks, and of the blocks before. What is missing in the last block is 0.
+Value byBlocks(Node &node, const Cumulation &c, Value rows) {
+  int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0), blocks = llvm::divideCeil(c.size, kBlock);
+  Formula f(node);
+  if (blocks * kBlock != c.size)
+    rows = f.of<top::PadOp>(rows, {node.i64s("pads", {0, 0, 0, blocks * kBlock - c.size}), node.f64("value", 0)});
+  Value apart = node.reshape("", rows, {count, blocks, kBlock});
+  Value inner = node.create<top::MatMulOp>("", {apart, triangle(node, "_triangle", kBlock, c.exclusive, c.reverse)});
+  Value sums = f.of<top::ReduceSumOp>(apart, {node.i64s("axes", 2), node.flag("keepdims", false)});
+  Value before = node.create<top::MatMulOp>("", {sums, triangle(node, "_blocks", blocks, true, c.reverse)});
+  Value all = node.create<top::AddOp>("", {inner, node.reshape("", before, {count, blocks, 1})});
+  return f.of<top::SliceOp>(
+      node.reshape("", all, {count, blocks * kBlock}),
+      {node.i64s("starts", {0, 0}), node.i64s("ends", {count, c.size}), node.i64s("steps", {1, 1})});
+}
+
+/// Of floats; the axis goes to the end and back, and a vector counts as a row.
+LogicalResult byProducts(Node &node, const Cumulation &c) {
+  RankedTensorType type = node.type(0);
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   std::swap(perm[c.axis], perm.back());
-  bool moves = c.axis + 1 != type.getRank();
+  bool moves = c.axis + 1 != type.getRank(), isLong = c.size > kMostByProduct;
   Formula f(node);
   Value value = moves ? f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)}) : node.input(0);
-  if (type.getRank() == 1)
-    value = node.reshape("", value, {1, c.size});
-  bool last = !moves && type.getRank() > 1;
-  value = node.create<top::MatMulOp>(last ? node.outputName() : "", {value, triangle});
-  if (type.getRank() == 1)
-    return node.finish(node.reshape(node.outputName(), value, {c.size}));
-  return moves ? f.result<top::PermuteOp>(value, {node.i64s("perm", perm)}) : node.finish(value);
+  SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
+  if (isLong || type.getRank() == 1)
+    value = node.reshape("", value, {type.getNumElements() / c.size, c.size});
+  bool last = !moves && !isLong && type.getRank() > 1;
+  value = isLong ? byBlocks(node, c, value) : byProduct(node, c, last ? node.outputName() : "", value);
+  if (!moves)
+    return node.finish(last ? value : node.reshape(node.outputName(), value, shape));
+  value = isLong ? node.reshape("", value, shape) : value;
+  return f.result<top::PermuteOp>(value, {node.i64s("perm", perm)});
 }
 
 } // namespace
@@ -95,8 +125,8 @@ static LogicalResult importCumSum(Node &node) {
   std::optional<Cumulation> c = readCumulation(node);
   if (!c)
     return failure();
-  bool product = isa<FloatType>(node.type(0).getElementType()) && c->size <= kMostByProduct;
-  return product ? byProduct(node, *c) : byDoubling<top::AddOp>(node, *c, 0);
+  bool products = isa<FloatType>(node.type(0).getElementType()) && c->size <= kMostByBlocks;
+  return products ? byProducts(node, *c) : byDoubling<top::AddOp>(node, *c, 0);
 }
 
 static LogicalResult importCumProd(Node &node) {
