@@ -32,10 +32,8 @@ inline std::optional<ElementType> elementTypeOf(const Array &array) {
   return std::nullopt;
 }
 
-/// Whether the elements are integers of 2 or 4 bits, which have a byte each in arrays.
-inline bool isPackedInteger(ElementType type) {
-  return type == ElementType::I4 || type == ElementType::U4 || type == ElementType::I2 || type == ElementType::U2;
-}
+/// Whether the elements have 2 or 4 bits; they have a byte each in arrays.
+inline bool isPacked(ElementType type) { return elementBits(type) < 8; }
 inline bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
 
 inline bool isOfNumpy(ElementType type) {
@@ -51,7 +49,7 @@ inline nanobind::dlpack::dtype dtypeOf(ElementType type) {
   for (const DType &row : dtypes)
     if (row.type == type)
       return row.dtype;
-  if (isPackedInteger(type))
+  if (isPacked(type))
     return {isSigned(type) ? dlInt : dlUInt, 8, 1};
   return {dlUInt, static_cast<uint8_t>(elementBits(type)), 1};
 }

@@ -43,7 +43,7 @@ ElementType elementType(const std::string &name, const Array &array, const std::
 /// The result as an array that owns its data.
 nb::object toArray(runtime::HostTensor &tensor) {
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
-  if (python::isPackedInteger(tensor.type)) {
+  if (python::isPacked(tensor.type)) {
     uint64_t count = *numElements(tensor.shape);
     std::vector<std::byte> bytes =
         unpackBits(tensor.data.get(), elementBits(tensor.type), python::isSigned(tensor.type), count);
@@ -125,7 +125,7 @@ private:
   std::unique_ptr<runtime::KernelSession> session;
 };
 
-/// Integers of 2 or 4 bits, packed; fails on values that their type does not hold.
+/// Elements of 2 or 4 bits, packed; fails on values that their type does not hold.
 std::vector<std::byte> packed(const std::string &name, ElementType type, const Array &array) {
   auto *bytes = static_cast<const uint8_t *>(array.data());
   unsigned width = elementBits(type);
@@ -155,7 +155,7 @@ std::vector<runtime::InputTensor> toTensors(const std::vector<std::pair<std::str
     for (size_t i = 0; i < array.ndim(); ++i)
       tensor.shape.push_back(array.shape(i));
     tensor.data = array.data();
-    if (python::isPackedInteger(tensor.type)) {
+    if (python::isPacked(tensor.type)) {
       owned.push_back(packed(name, tensor.type, array));
       tensor.data = owned.back().data();
     }

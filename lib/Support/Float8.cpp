@@ -68,6 +68,36 @@ uint8_t castToFloat8E5M2FNUZ(float value, bool saturates) {
   return castTo(value, saturates, 2, -15, {0x7f, 0x80, 0x80}, true);
 }
 
+float float8E8M0ToFloat(uint8_t value) { return value == 0xff ? NAN : std::ldexp(1.0f, int(value) - 127); }
+
+uint8_t castToFloat8E8M0(float value, bool saturates, ScaleRounding rounding) {
+  constexpr int least = -127, most = 127;
+  if (std::isnan(value) || value < 0)
+    return 0xff;
+  if (std::isinf(value))
+    return saturates ? 0xfe : 0xff;
+  if (value < std::ldexp(1.0f, least))
+    return saturates ? 0 : 0xff;
+  int exponent = std::ilogb(value);
+  float mantissa = std::ldexp(value, -exponent); // 1 <= mantissa < 2
+  if ((rounding == ScaleRounding::Up && mantissa > 1) || (rounding == ScaleRounding::Nearest && mantissa >= 1.5f))
+    ++exponent;
+  if (exponent > most)
+    return saturates ? 0xfe : 0xff;
+  return uint8_t(exponent - least);
+}
+
+float float4E2M1ToFloat(uint8_t value) {
+  return std::copysign(decodeMagnitude(value & 7, 1, 0), value & 8 ? -1.0f : 1.0f);
+}
+
+uint8_t castToFloat4E2M1(float value) {
+  if (std::isnan(value))
+    return 8;
+  uint8_t code = castTo(value, true, 1, 0, {7, 7, 7}, false);
+  return uint8_t((code & 0x80 ? 8 : 0) | (code & 7));
+}
+
 float float8E4M3FNToFloat(uint8_t value) {
   float magnitude = (value & 0x7f) == 0x7f ? NAN : decodeMagnitude(value & 0x7f, 3, -6);
   return std::copysign(magnitude, value & 0x80 ? -1.0f : 1.0f);

@@ -38,10 +38,15 @@ _ORT_NAMES = {
     "f8E4M3FNUZ": "float8e4m3fnuz",
     "f8E5M2": "float8e5m2",
     "f8E5M2FNUZ": "float8e5m2fnuz",
+    "f8E8M0": "float8e8m0",
+    "f4E2M1": "float4e2m1",
 }
 
 
-_FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+_NARROW_FLOATS = (
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    "float4_e2m1fn",
+)
 _NARROW_INTEGERS = ("int2", "uint2", "int4", "uint4")
 
 
@@ -82,7 +87,7 @@ def _array(name: str, value) -> np.ndarray:
     # Types of ml_dtypes, which numpy lacks: bits of floats; a byte for each integer of 2 or 4 bits.
     if array.dtype.name == "bfloat16":
         array = array.view(np.uint16)
-    elif array.dtype.name in _FLOAT8:
+    elif array.dtype.name in _NARROW_FLOATS:
         array = array.view(np.uint8)
     elif array.dtype.name in _NARROW_INTEGERS:
         array = array.astype(np.uint8 if array.dtype.name.startswith("u") else np.int8)

@@ -1,4 +1,4 @@
-"""Integers of 2 and 4 bits and floats of 8: storage in models, casts from and to them; ml_dtypes is the reference."""
+"""Integers of 2 and 4 bits, floats of 4 and 8: storage, casts from and to them; ml_dtypes is the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +10,7 @@ from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession, InvalidArgument
 
 INTEGERS = ["INT4", "UINT4", "INT2", "UINT2"]
+MX = ["FLOAT4E2M1", "FLOAT8E8M0"]
 FLOATS = ["FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"]
 
 
@@ -39,13 +40,15 @@ def deploy(folder, nodes, inputs, kind, constants=()):
 
 def every(kind):
     """Every value of a type, as an array of ml_dtypes; an odd number of integers."""
-    if kind in FLOATS:
+    if kind == "FLOAT4E2M1":
+        return np.append(np.arange(16), 5).astype(np.uint8).view(dtype(kind))
+    if kind in FLOATS + MX:
         return np.arange(256, dtype=np.uint8).view(dtype(kind))
     low, high = ml_dtypes.iinfo(dtype(kind)).min, ml_dtypes.iinfo(dtype(kind)).max
     return np.append(np.arange(low, int(high) + 1), low).astype(np.int8).astype(dtype(kind))
 
 
-@pytest.mark.parametrize("kind", INTEGERS + FLOATS)
+@pytest.mark.parametrize("kind", INTEGERS + FLOATS + MX)
 def test_every_value_becomes_a_float_and_comes_back(tmp_path, kind):
     x = every(kind)
     session = deploy(tmp_path, [helper.make_node("Cast", ["x"], ["y"], to=1)], {"x": (kind, x.shape)}, "FLOAT")
@@ -85,7 +88,7 @@ def test_floats_round_once_and_saturate_as_onnx_says(tmp_path, kind, saturate):
     assert np.array_equal(y, wanted.astype(np.float32), equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", [*INTEGERS, "FLOAT8E5M2"])
+@pytest.mark.parametrize("kind", [*INTEGERS, "FLOAT8E5M2", *MX])
 def test_packed_tensors_move(tmp_path, kind):
     """An odd number of elements, a weight among the operands, movement that crosses bytes."""
     random = np.random.default_rng(1)
@@ -132,6 +135,91 @@ def test_integers_that_do_not_fit_are_refused(tmp_path):
         session.run(None, {"x": np.array([0, 8, 0], np.int8)})
     with pytest.raises(InvalidArgument, match="expects i4 3, got u8 3"):
         session.run(None, {"x": np.zeros(3, np.uint8)})
+
+
+@pytest.mark.parametrize("source", ["FLOAT", "DOUBLE", "FLOAT16", "constant"])
+def test_casts_to_four_bits_round_to_even_and_saturate(tmp_path, source):
+    """All f16 values in [-8, 8] and what lies beyond, against ml_dtypes (whose NaN is -0)."""
+    x = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    x = np.concatenate([x[np.abs(x) <= 8], [np.inf, -np.inf, np.nan, 1e30, -1e30, 0.25000003, 4.9999995]])
+    x = x.astype(np.float32)
+    if source in ("DOUBLE", "FLOAT16"):
+        x = x.astype(dtype(source))
+    nodes = [helper.make_node("Cast", ["x"], ["y"], to=number("FLOAT4E2M1"))]
+    if source == "constant":
+        nodes = [
+            helper.make_node("Cast", ["c"], ["n"], to=number("FLOAT4E2M1")),
+            helper.make_node("Identity", ["n"], ["y"]),
+        ]
+        session = deploy(tmp_path, nodes, {"z": ("FLOAT", [1])}, "FLOAT4E2M1", [numpy_helper.from_array(x, "c")])
+        (y,) = session.run(None, {"z": np.zeros(1, np.float32)})
+    else:
+        (y,) = deploy(tmp_path, nodes, {"x": (source, x.shape)}, "FLOAT4E2M1").run(None, {"x": x})
+    assert np.array_equal(y, x.astype(ml_dtypes.float4_e2m1fn).view(np.uint8))
+
+
+@pytest.mark.parametrize("saturate", [1, 0])
+@pytest.mark.parametrize("round_mode", ["up", "down", "nearest"])
+@pytest.mark.parametrize("source", ["FLOAT", "DOUBLE", "constant"])
+def test_casts_to_powers_of_two(tmp_path, source, round_mode, saturate):
+    """Neighbours of every power and tie against onnx's reference; the ends of the type as the table of Cast says, where
+    the reference differs from it (infinity, powers below 2^-126, 0)."""
+    powers = np.ldexp(np.float32(1), np.arange(-126, 128)).astype(np.float32)
+    x = np.concatenate(
+        [
+            [v, np.nextafter(v, np.float32(np.inf)), np.nextafter(v, np.float32(0))]
+            for v in (*powers[1:], *powers[1:-1] * np.float32(1.5))
+        ]
+    )
+    x = x.astype(np.float32)
+    wanted = numpy_helper.to_float8e8m0(x, bool(saturate), round_mode).view(np.uint8)
+    ends = {np.nan: 255, np.inf: 254, -1.0: 255, 0.0: 0, 2.0**-127: 0, 2.0**-140: 0, 2.0**-126: 1}
+    if not saturate:
+        ends |= {np.inf: 255, 0.0: 255, 2.0**-140: 255}
+    ends[1.5 * 2.0**-127] = {"up": 1, "down": 0, "nearest": 1}[round_mode]
+    top = float(np.finfo(np.float32).max)
+    ends[top] = 254 if saturate or round_mode == "down" else 255
+    x = np.concatenate([x, np.array(list(ends), np.float32)])
+    wanted = np.concatenate([wanted, np.array(list(ends.values()), np.uint8)])
+    flags = {"to": number("FLOAT8E8M0"), "round_mode": round_mode, "saturate": saturate}
+    if source == "constant":
+        nodes = [helper.make_node("Cast", ["c"], ["n"], **flags), helper.make_node("Identity", ["n"], ["y"])]
+        session = deploy(tmp_path, nodes, {"z": ("FLOAT", [1])}, "FLOAT8E8M0", [numpy_helper.from_array(x, "c")])
+        (y,) = session.run(None, {"z": np.zeros(1, np.float32)})
+    else:
+        node = helper.make_node("Cast", ["x"], ["y"], **flags)
+        x = x.astype(dtype(source))
+        (y,) = deploy(tmp_path, [node], {"x": (source, x.shape)}, "FLOAT8E8M0").run(None, {"x": x})
+    assert np.array_equal(y, wanted)
+
+
+def test_a_weight_in_blocks_of_mx_is_widened_once(tmp_path):
+    """float4 with a power of two per block, as MX stores it: folded to f32, the product is the engines'."""
+    rng = np.random.default_rng(4)
+    w = rng.integers(0, 16, (8, 6)).astype(np.uint8).view(ml_dtypes.float4_e2m1fn)
+    s = rng.integers(120, 134, (8, 3)).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+    nodes = [
+        helper.make_node("Cast", ["w"], ["f"], to=1),
+        helper.make_node("Cast", ["s"], ["g"], to=1),
+        helper.make_node("Reshape", ["f", "blocks"], ["b"]),
+        helper.make_node("Unsqueeze", ["g", "last"], ["u"]),
+        helper.make_node("Mul", ["b", "u"], ["d"]),
+        helper.make_node("Reshape", ["d", "whole"], ["m"]),
+        helper.make_node("MatMul", ["x", "m"], ["y"]),
+    ]
+    constants = [
+        numpy_helper.from_array(w, "w"),
+        numpy_helper.from_array(s, "s"),
+        *(
+            numpy_helper.from_array(np.array(v), n)
+            for n, v in (("blocks", [8, 3, 2]), ("last", [2]), ("whole", [8, 6]))
+        ),
+    ]
+    x = rng.uniform(-1, 1, (4, 8)).astype(np.float32)
+    session = deploy(tmp_path, nodes, {"x": ("FLOAT", x.shape)}, "FLOAT", constants)
+    assert session.info()["host_ops"] == []
+    wide = w.astype(np.float32).reshape(8, 3, 2) * s.astype(np.float32)[..., None]
+    np.testing.assert_allclose(session.run(None, {"x": x})[0], x @ wide.reshape(8, 6), rtol=1e-5, atol=1e-4)
 
 
 def test_cast_like(tmp_path):

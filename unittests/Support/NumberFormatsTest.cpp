@@ -130,4 +130,37 @@ TEST(Float8, FNUZ) {
   }
 }
 
+// Every code comes back; between two numbers the even one of a tie, beyond the greatest that.
+TEST(Float4, E2M1) {
+  const float values[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  for (uint8_t code = 0; code < 8; ++code) {
+    EXPECT_EQ(float4E2M1ToFloat(code), values[code]);
+    EXPECT_EQ(castToFloat4E2M1(values[code]), code);
+    EXPECT_EQ(castToFloat4E2M1(-values[code]), code | 8);
+  }
+  EXPECT_EQ(castToFloat4E2M1(0.25f), 0);
+  EXPECT_EQ(castToFloat4E2M1(0.75f), 2);
+  EXPECT_EQ(castToFloat4E2M1(5), 6);
+  EXPECT_EQ(castToFloat4E2M1(5.1f), 7);
+  EXPECT_EQ(castToFloat4E2M1(-INFINITY), 15);
+  EXPECT_EQ(castToFloat4E2M1(NAN), 8);
+}
+
+TEST(Float8, E8M0) {
+  for (ScaleRounding rounding : {ScaleRounding::Up, ScaleRounding::Down, ScaleRounding::Nearest})
+    for (int code = 0; code < 255; ++code)
+      EXPECT_EQ(castToFloat8E8M0(float8E8M0ToFloat(uint8_t(code)), false, rounding), code);
+  EXPECT_EQ(float8E8M0ToFloat(127), 1.0f);
+  EXPECT_TRUE(std::isnan(float8E8M0ToFloat(255)));
+  EXPECT_EQ(castToFloat8E8M0(2.5f, true, ScaleRounding::Up), 129);
+  EXPECT_EQ(castToFloat8E8M0(3.5f, true, ScaleRounding::Down), 128);
+  EXPECT_EQ(castToFloat8E8M0(3.0f, true, ScaleRounding::Nearest), 129);
+  EXPECT_EQ(castToFloat8E8M0(2.9f, true, ScaleRounding::Nearest), 128);
+  EXPECT_EQ(castToFloat8E8M0(INFINITY, true, ScaleRounding::Up), 254);
+  EXPECT_EQ(castToFloat8E8M0(INFINITY, false, ScaleRounding::Up), 255);
+  EXPECT_EQ(castToFloat8E8M0(0, true, ScaleRounding::Up), 0);
+  EXPECT_EQ(castToFloat8E8M0(0, false, ScaleRounding::Up), 255);
+  EXPECT_EQ(castToFloat8E8M0(-2, true, ScaleRounding::Up), 255);
+}
+
 } // namespace

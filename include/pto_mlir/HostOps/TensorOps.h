@@ -51,7 +51,8 @@ bool hasTensorOp(std::string_view name, std::span<const ElementType> operands);
 
 /// Runs the operation. Integers wrap in their own width and divide toward zero; floats are computed in double and
 /// rounded once to nearest even; a float beyond an integer type becomes that type's nearest value, NaN becomes 0 (of 2
-/// and 4 bits: the lowest bits stay). Beyond floats of 8 bits see castToFloat8E4M3FN; `overflows` = 1: not saturated.
+/// and 4 bits: the lowest bits stay). Beyond floats of 8 bits see castToFloat8E4M3FN; `overflows` = 1: not saturated,
+/// `round` (up, down, nearest) of f8E8M0.
 /// Fails on an unknown name or parameter, on shapes or types that do not fit, and on an integer division by 0.
 Status runTensorOp(const TensorCall &call);
 

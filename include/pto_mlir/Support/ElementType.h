@@ -36,8 +36,9 @@ enum class ElementType : uint8_t {
   U2 = 21,
   F8E4M3FNUZ = 22,
   F8E5M2FNUZ = 23,
+  F8E8M0 = 24,
 };
-constexpr unsigned numElementTypes = 24;
+constexpr unsigned numElementTypes = 25;
 
 /// The name in the schema's spelling: "f32", "i8", "boolean", ...
 std::string_view elementTypeName(ElementType type);

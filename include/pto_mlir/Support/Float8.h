@@ -1,4 +1,4 @@
-// The 8-bit floats E4M3FN and E5M2 (OCP OFP8) and their FNUZ variants <-> binary32.
+// The 8-bit floats E4M3FN and E5M2 (OCP OFP8), their FNUZ variants, and E8M0 and the 4-bit E2M1 (OCP MX) <-> binary32.
 #ifndef PTO_MLIR_SUPPORT_FLOAT8_H
 #define PTO_MLIR_SUPPORT_FLOAT8_H
 
@@ -16,12 +16,27 @@ float float8E5M2ToFloat(uint8_t value);
 float float8E4M3FNUZToFloat(uint8_t value);
 float float8E5M2FNUZToFloat(uint8_t value);
 
+/// E8M0: 2^(code - 127); 255 is NaN.
+float float8E8M0ToFloat(uint8_t value);
+
+/// E2M1, in the low 4 bits: 2 exponent bits (bias 1), 1 mantissa bit, neither infinity nor NaN, largest 6.
+float float4E2M1ToFloat(uint8_t value);
+
 /// ONNX's Cast. Rounds to nearest even; what is beyond the largest finite number, infinities too, becomes that number
 /// or, if it does not saturate, infinity where the format has one, else NaN.
 uint8_t castToFloat8E4M3FN(float value, bool saturates);
 uint8_t castToFloat8E5M2(float value, bool saturates);
 uint8_t castToFloat8E4M3FNUZ(float value, bool saturates);
 uint8_t castToFloat8E5M2FNUZ(float value, bool saturates);
+
+/// Away from zero, toward it, to the nearest with ties upwards.
+enum class ScaleRounding { Up, Down, Nearest };
+/// ONNX's Cast: what is beyond the greatest power, infinity too, becomes it, what is below the least one, 0 too, the
+/// least; both NaN if it does not saturate. NaN and negative numbers (which ONNX leaves open) give NaN.
+uint8_t castToFloat8E8M0(float value, bool saturates, ScaleRounding rounding);
+
+/// Rounds to nearest even and saturates; NaN gives -0, as ml_dtypes has it (ONNX leaves it open).
+uint8_t castToFloat4E2M1(float value);
 
 } // namespace pto_mlir
 

@@ -84,6 +84,12 @@ Value Splitter::constantTensor(Value value) {
     net.results.push_back(value);
     return callNet(net).front();
   }
+  if (top::isNarrowFloat(type.getElementType())) { // no attribute has such elements: by way of f32, exactly
+    auto wide = type.clone(b.getF32Type());
+    std::vector<char> bytes = top::fromDoubles(b.getF32Type(), top::toDoubles(*weight));
+    Value data = b.create<vm::RodataOp>(loc, DenseElementsAttr::getFromRawBuffer(wide, bytes));
+    return b.create<vm::CallOp>(loc, type, "host.cast", data, IntegerAttr()).getResult(0);
+  }
   DenseElementsAttr data;
   if (type.getElementType().isInteger(1))
     data = DenseElementsAttr::get(

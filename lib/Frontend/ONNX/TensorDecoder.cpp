@@ -31,6 +31,10 @@ Type elementType(MLIRContext *context, int dataType) {
     return b.getFloat8E5M2Type();
   case TensorProto::FLOAT8E5M2FNUZ:
     return b.getFloat8E5M2FNUZType();
+  case TensorProto::FLOAT4E2M1:
+    return top::Float4E2M1Type::get(context);
+  case TensorProto::FLOAT8E8M0:
+    return top::Float8E8M0Type::get(context);
   case TensorProto::BOOL:
     return b.getI1Type();
   case TensorProto::INT2:
@@ -89,7 +93,7 @@ static std::string typedData(const TensorProto &tensor, Type type, unsigned widt
     return packField(tensor.uint64_data(), 4);
   case TensorProto::UINT64:
     return packField(tensor.uint64_data(), 8);
-  default: // every type of at most 32 bits; 2- and 4-bit integers are packed in bytes
+  default: // every type of at most 32 bits; elements of 2 and 4 bits are packed in bytes
     return packField(tensor.int32_data(), std::max(width / 8, 1u));
   }
 }
@@ -113,7 +117,8 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
   if (!bytes)
     return fail("is too large");
   int64_t count = *bytes / top::elementBytes(type);
-  unsigned width = type.getIntOrFloatBitWidth();
+  Type stored = top::storageType(type);
+  unsigned width = stored.getIntOrFloatBitWidth();
   bool isPacked = width == 2 || width == 4;
   uint64_t expected = isPacked ? ceilDiv(static_cast<uint64_t>(count), 8 / width) : *bytes;
 
@@ -148,7 +153,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
     return fail("has " + Twine(raw.size()) + " bytes of data, its type and shape need " + Twine(expected));
   if (owner && !isPacked && width != 1)
     return top::Weight{shaped, ArrayRef<char>(raw.data(), raw.size()), std::move(owner)};
-  std::vector<char> data = isPacked ? unpackBits(raw.data(), width, !type.isUnsignedInteger(), count)
+  std::vector<char> data = isPacked ? unpackBits(raw.data(), width, !stored.isUnsignedInteger(), count)
                                     : std::vector<char>(raw.begin(), raw.end());
   if (width == 1) // any non-zero byte is true
     for (char &byte : data)

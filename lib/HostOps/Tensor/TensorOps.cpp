@@ -23,7 +23,9 @@ namespace {
 
 bool isPacked(ElementType type) { return elementBits(type) < 8; }
 bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
-ElementType unpackedType(ElementType type) { return isSigned(type) ? ElementType::I8 : ElementType::U8; }
+ElementType unpackedType(ElementType type) {
+  return isSigned(type) ? ElementType::I8 : type == ElementType::F4E2M1 ? type : ElementType::U8;
+}
 
 Status runWhole(const TensorCall &call) {
   for (auto run : {runMovement, runSelection, runReduction, runWindow, runNormalization, runElementwise})
@@ -32,8 +34,8 @@ Status runWhole(const TensorCall &call) {
   return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
 }
 
-// Packed operands take a byte per element meanwhile. What is cast to a packed type keeps the lowest bits of its whole
-// number, as numpy does.
+// Packed operands take a byte per element meanwhile. What is cast to a packed integer keeps the lowest bits of its
+// whole number, as numpy does.
 Status runPacked(const TensorCall &call) {
   std::vector<std::vector<std::byte>> bytes;
   std::vector<TensorView> inputs(call.inputs.begin(), call.inputs.end());
@@ -44,7 +46,8 @@ Status runPacked(const TensorCall &call) {
     }
   if (!isPacked(call.resultType))
     return runWhole({call.name, inputs, call.parameters, call.resultType, call.allocate});
-  ElementType type = call.name == "cast" ? ElementType::I64 : unpackedType(call.resultType);
+  bool isWhole = call.name == "cast" && call.resultType != ElementType::F4E2M1;
+  ElementType type = isWhole ? ElementType::I64 : unpackedType(call.resultType);
   std::vector<std::byte> made, lowest;
   std::vector<int64_t> shape;
   auto allocate = [&](const std::vector<int64_t> &wanted) {
@@ -67,9 +70,7 @@ Status runPacked(const TensorCall &call) {
 
 } // namespace
 
-bool hasTensorType(ElementType type) {
-  return type != ElementType::HIF8 && type != ElementType::F4E2M1 && type != ElementType::F4E1M2;
-}
+bool hasTensorType(ElementType type) { return type != ElementType::HIF8 && type != ElementType::F4E1M2; }
 
 bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
   if (operands.empty() || !std::all_of(operands.begin(), operands.end(), hasTensorType))

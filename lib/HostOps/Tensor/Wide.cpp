@@ -67,12 +67,27 @@ template <float (*Load)(uint8_t), uint8_t (*Store)(float, bool), bool saturates>
   static uint8_t store(int64_t value) { return store(double(value)); }
   static uint8_t store(uint64_t value) { return store(double(value)); }
 };
+// A byte for each element, as runPacked gives them.
+struct StoredFloat4 {
+  using Storage = uint8_t;
+  static double load(uint8_t stored) { return float4E2M1ToFloat(stored); }
+  static uint8_t store(double value) { return castToFloat4E2M1(toOdd(value)); }
+  static uint8_t store(int64_t value) { return store(double(value)); }
+  static uint8_t store(uint64_t value) { return store(double(value)); }
+};
+template <bool saturates, ScaleRounding rounding> struct StoredScale {
+  using Storage = uint8_t;
+  static double load(uint8_t stored) { return float8E8M0ToFloat(stored); }
+  static uint8_t store(double value) { return castToFloat8E8M0(toOdd(value), saturates, rounding); }
+  static uint8_t store(int64_t value) { return store(double(value)); }
+  static uint8_t store(uint64_t value) { return store(double(value)); }
+};
 struct StoredBoolean {
   using Storage = uint8_t;
   static int64_t load(uint8_t stored) { return stored != 0; }
   template <class V> static uint8_t store(V value) { return value != 0; }
 };
-template <bool saturates, class Use> void withStorage(ElementType type, Use use) {
+template <bool saturates, class Use> void withStorage(ElementType type, ScaleRounding rounding, Use use) {
   switch (type) {
   case ElementType::F64:
     return use(Stored<double>());
@@ -88,6 +103,12 @@ template <bool saturates, class Use> void withStorage(ElementType type, Use use)
     return use(StoredFloat8<float8E4M3FNUZToFloat, castToFloat8E4M3FNUZ, saturates>());
   case ElementType::F8E5M2FNUZ:
     return use(StoredFloat8<float8E5M2FNUZToFloat, castToFloat8E5M2FNUZ, saturates>());
+  case ElementType::F4E2M1:
+    return use(StoredFloat4());
+  case ElementType::F8E8M0:
+    return rounding == ScaleRounding::Up     ? use(StoredScale<saturates, ScaleRounding::Up>())
+           : rounding == ScaleRounding::Down ? use(StoredScale<saturates, ScaleRounding::Down>())
+                                             : use(StoredScale<saturates, ScaleRounding::Nearest>());
   case ElementType::I8:
     return use(Stored<int8_t>());
   case ElementType::U8:
@@ -131,7 +152,7 @@ NumberClass classOf(ElementType type) {
   }
 }
 
-uint64_t elementSize(ElementType type) { return elementBits(type) / 8; }
+uint64_t elementSize(ElementType type) { return (elementBits(type) + 7) / 8; }
 
 uint64_t countOf(const std::vector<int64_t> &shape) {
   uint64_t count = 1;
@@ -142,7 +163,7 @@ uint64_t countOf(const std::vector<int64_t> &shape) {
 
 template <class V> std::vector<V> load(const TensorView &tensor) {
   std::vector<V> values(countOf(tensor.shape));
-  withStorage<true>(tensor.type, [&](auto tag) {
+  withStorage<true>(tensor.type, ScaleRounding::Up, [&](auto tag) {
     using Storage = typename decltype(tag)::Storage;
     for (size_t i = 0; i < values.size(); ++i) {
       Storage stored;
@@ -153,7 +174,8 @@ template <class V> std::vector<V> load(const TensorView &tensor) {
   return values;
 }
 
-template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates) {
+template <class V>
+void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates, ScaleRounding rounding) {
   auto write = [&](auto tag) {
     using Storage = typename decltype(tag)::Storage;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -161,15 +183,15 @@ template <class V> void store(const std::vector<V> &values, ElementType type, st
       std::memcpy(out + i * sizeof(Storage), &stored, sizeof(Storage));
     }
   };
-  saturates ? withStorage<true>(type, write) : withStorage<false>(type, write);
+  saturates ? withStorage<true>(type, rounding, write) : withStorage<false>(type, rounding, write);
 }
 
 template std::vector<int64_t> load(const TensorView &);
 template std::vector<uint64_t> load(const TensorView &);
 template std::vector<double> load(const TensorView &);
-template void store(const std::vector<int64_t> &, ElementType, std::byte *, bool);
-template void store(const std::vector<uint64_t> &, ElementType, std::byte *, bool);
-template void store(const std::vector<double> &, ElementType, std::byte *, bool);
+template void store(const std::vector<int64_t> &, ElementType, std::byte *, bool, ScaleRounding);
+template void store(const std::vector<uint64_t> &, ElementType, std::byte *, bool, ScaleRounding);
+template void store(const std::vector<double> &, ElementType, std::byte *, bool, ScaleRounding);
 
 std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);

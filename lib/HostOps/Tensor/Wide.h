@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_HOSTOPS_TENSOR_WIDE_H
 
 #include "pto_mlir/HostOps/TensorOps.h"
+#include "pto_mlir/Support/Float8.h"
 
 #include <optional>
 #include <type_traits>
@@ -11,7 +12,7 @@ namespace pto_mlir::hostops {
 
 enum class NumberClass { Signed, Unsigned, Float };
 NumberClass classOf(ElementType type);
-/// Bytes of one element of a TensorView.
+/// Bytes of one element of a TensorView; 1 for those of less, which are unpacked before (runPacked).
 uint64_t elementSize(ElementType type);
 /// Elements of the shape.
 uint64_t countOf(const std::vector<int64_t> &shape);
@@ -38,7 +39,9 @@ template <class V> V product(V a, V b) { return V(Wrapping<V>(a) * Wrapping<V>(b
 template <class V> std::vector<V> load(const TensorView &tensor);
 /// Stores values: integers wrap, floats round to nearest even; from float to integer saturates (NaN gives 0). Floats of
 /// 8 bits saturate, too, unless told otherwise.
-template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates = true);
+template <class V>
+void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates = true,
+           ScaleRounding rounding = ScaleRounding::Up);
 
 /// Row-major strides in elements; those of a broadcast operand of a result of `shape` are 0 where it has size 1.
 std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape);
@@ -89,7 +92,11 @@ template <class Compute> Status finish(const TensorCall &call, const std::vector
   auto out = allocate(call, shape);
   if (!out)
     return out.failure();
-  store(compute(), call.resultType, *out, parameter<int64_t>(call, "overflows", 0) == 0);
+  std::string round = parameter<std::string>(call, "round", "up");
+  ScaleRounding rounding = round == "up"     ? ScaleRounding::Up
+                           : round == "down" ? ScaleRounding::Down
+                                             : ScaleRounding::Nearest;
+  store(compute(), call.resultType, *out, parameter<int64_t>(call, "overflows", 0) == 0, rounding);
   return {};
 }
 

@@ -85,6 +85,9 @@ std::vector<double> toDoubles(const Weight &weight) {
       value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
       values[i] = value.convertToDouble();
     }
+  } else if (isNarrowFloat(element)) {
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = decodeNarrowFloat(element, static_cast<uint8_t>(weight.bytes[i]));
   } else {
     auto integer = cast<IntegerType>(element);
     for (int64_t i = 0; i < count; ++i) {
@@ -142,6 +145,9 @@ std::vector<char> fromDoubles(Type element, ArrayRef<double> values) {
   } else if (auto type = dyn_cast<FloatType>(element)) {
     for (auto [i, value] : llvm::enumerate(values))
       storeBits(bytes, size, i, floatBits(value, type));
+  } else if (isNarrowFloat(element)) {
+    for (auto [i, value] : llvm::enumerate(values))
+      bytes[i] = static_cast<char>(encodeNarrowFloat(element, value));
   } else {
     auto integer = cast<IntegerType>(element);
     unsigned width = integer.getWidth();
@@ -181,7 +187,7 @@ std::vector<char> toFloats(const Weight &weight, FloatType type) {
 }
 
 std::vector<char> fromInts(Type element, ArrayRef<int64_t> values) {
-  if (isa<FloatType>(element))
+  if (isa<FloatType>(element) || isNarrowFloat(element))
     return fromDoubles(element, std::vector<double>(values.begin(), values.end()));
   int64_t size = elementBytes(element);
   std::vector<char> bytes(values.size() * size);

@@ -1,6 +1,7 @@
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "pto_mlir/Dialect/Top/IR/NarrowFloats.h"
 
 using namespace mlir;
 
@@ -23,6 +24,10 @@ std::optional<ElementType> fileElementType(Type type) {
     return ElementType::F8E4M3FNUZ;
   if (isa<Float8E5M2FNUZType>(type))
     return ElementType::F8E5M2FNUZ;
+  if (isa<top::Float4E2M1Type>(type))
+    return ElementType::F4E2M1;
+  if (isa<top::Float8E8M0Type>(type))
+    return ElementType::F8E8M0;
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return std::nullopt;

@@ -1,4 +1,5 @@
 #include "pto_mlir/Dialect/Top/IR/Quantised.h"
+#include "pto_mlir/Dialect/Top/IR/NarrowFloats.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,6 +17,11 @@ bool isTopQuantised(Type element) {
 }
 
 Type storageType(Type type) {
+  if (Type element = getElementTypeOrSelf(type); isNarrowFloat(element)) {
+    Type codes = IntegerType::get(type.getContext(), isa<Float4E2M1Type>(element) ? 4 : 8, IntegerType::Unsigned);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? Type(tensor.clone(codes)) : codes;
+  }
   quant::QuantizedType element = quantisedElement(type);
   if (!element)
     return type;

@@ -22,5 +22,6 @@ void TopDialect::registerAttributes() {
 
 void TopDialect::initialize() {
   registerAttributes();
+  registerTypes();
   registerTopDialectOperations(this);
 }

@@ -190,7 +190,7 @@ struct MergeCast : public AbsorbingPattern<CastOp> {
       return rewriter.notifyMatchFailure(op, "the inner cast loses something");
     bool isIdentity = (inner ? inner : op).getInput().getType() == op.getType();
     return mergeWithInner(op, inner, isIdentity, absorbed, rewriter, [&](Value source) {
-      rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo(), op.getOverflows());
+      rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo(), op.getOverflows(), op.getRoundAttr());
     });
   }
 };

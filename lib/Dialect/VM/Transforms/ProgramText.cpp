@@ -47,6 +47,12 @@ std::optional<std::string> typeText(Type type) {
       llvm::raw_string_ostream(text) << element << ">";
       return text;
     }
+    // Element types of the top dialect have the file's names.
+    if (element.getDialect().getNamespace() == "top") {
+      std::string own;
+      llvm::raw_string_ostream(own) << element;
+      return text + StringRef(own).substr(StringRef("!top.").size()).str() + ">";
+    }
     auto name = typeText(element);
     return name ? std::optional(text + *name + ">") : std::nullopt;
   }

@@ -14,7 +14,8 @@ mlir::quant::QuantizedType quantisedElement(mlir::Type type);
 /// Whether tensors of top may have elements of this type: !quant.uniform, per tensor or per axis, stored in 8 bits.
 bool isTopQuantised(mlir::Type element);
 
-/// `type` with quantised elements replaced by the integers in which they are stored; any other type as it is.
+/// `type` with quantised elements, or narrow floats, replaced by the integers in which they are stored; any other type
+/// as it is.
 mlir::Type storageType(mlir::Type type);
 
 /// Scales and zero points: one of each, or one per index of dimension `axis`.

@@ -16,6 +16,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pto_mlir/Dialect/Top/IR/Layout.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/NarrowFloats.h"
 #include "pto_mlir/Dialect/Top/IR/Quantised.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 

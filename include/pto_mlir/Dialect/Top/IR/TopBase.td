@@ -23,16 +23,22 @@ def Top_Dialect : Dialect {
     /// The weights of all modules of this context.
     WeightStore &weights() { return *weightStore; }
 
+    mlir::Type parseType(mlir::DialectAsmParser &parser) const override;
+    void printType(mlir::Type type, mlir::DialectAsmPrinter &printer) const override;
+
   private:
     std::shared_ptr<WeightStore> weightStore = std::make_shared<WeightStore>();
     void registerAttributes();
+    void registerTypes();
 
   public:
   }];
 }
 
 def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ], "a floating-point type">;
-def Top_Element : AnyTypeOf<[Top_Float, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
+// Stored and converted only (NarrowFloats.h).
+def Top_NarrowFloat : Type<CPred<"::pto_mlir::top::isNarrowFloat($_self)">, "float4 or a power of two in 8 bits">;
+def Top_Element : AnyTypeOf<[Top_Float, Top_NarrowFloat, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
 
 // MLIR's quantised types, stored in 8 bits (Quantised.h); where they may be, docs/quantised-types.md.
 def Top_QuantisedElement : Type<CPred<"::pto_mlir::top::isTopQuantised($_self)">, "a quantised type of 8 bits">;

@@ -83,13 +83,17 @@ def Top_CastOp : Top_TensorOp<"cast"> {
   let description = [{
     To a float type: rounds to the nearest, ties to even. From float to integer: truncates toward zero. To i1: `input != 0`.
     To a float of 8 bits: what is beyond its greatest number becomes that number, or with `overflows` infinity or NaN.
+    To `!top.f8E8M0`: to a power of two away from zero, or as `round` says (down, nearest).
 
     Example:
     ```mlir
     %r = top.cast %x {to = f16} : (tensor<2x3xf32>) -> tensor<2x3xf16>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, TypeAttr:$to, UnitAttr:$overflows);
+  let arguments = (ins Top_Tensor:$input, TypeAttr:$to, UnitAttr:$overflows, OptionalAttr<StrAttr>:$round);
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::Type":$to), [{
+    build($_builder, $_state, input, to, /*overflows=*/false, /*round=*/nullptr);
+  }]>];
 }
 
 //===-- Matrix product ----------------------------------------------------===//

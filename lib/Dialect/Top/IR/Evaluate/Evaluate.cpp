@@ -93,15 +93,17 @@ static std::optional<std::vector<char>> evaluateHost(StringRef kernel, Dictionar
   if (!hostops::runTensorOp({kernel, inputs, parameters, *fileElementType(type.getElementType()), allocate}))
     return std::nullopt;
   if (ElementType made = *fileElementType(type.getElementType()); isPacked(made))
-    bytes = unpackBits(bytes.data(), elementBits(made), !type.getElementType().isUnsignedInteger(), bytes.size());
+    bytes =
+        unpackBits(bytes.data(), elementBits(made), made == ElementType::I4 || made == ElementType::I2, bytes.size());
   return bytes;
 }
 
-// ONNX has rules of its own for floats of 8 bits and integers of less.
+// ONNX has rules of its own for floats of 8 bits and elements of less.
 static bool isNarrowCast(Operation *op) {
-  return isa<CastOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() <= 8 &&
-         !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(8) &&
-         !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1);
+  if (!isa<CastOp>(op))
+    return false;
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+  return isNarrowFloat(from) || (storageType(to).getIntOrFloatBitWidth() <= 8 && !to.isInteger(8) && !to.isInteger(1));
 }
 
 std::optional<Weight> evaluate(Operation *op) {

@@ -1,0 +1,33 @@
+// Element types of top tensors that MLIR lacks: stored and converted, never computed with by the engines.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_NARROWFLOATS_H
+#define PTO_MLIR_DIALECT_TOP_IR_NARROWFLOATS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace pto_mlir::top {
+
+/// `!top.f4E2M1`: ONNX's FLOAT4E2M1 (OCP MX).
+class Float4E2M1Type : public mlir::Type::TypeBase<Float4E2M1Type, mlir::Type, mlir::TypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "top.f4E2M1";
+};
+
+/// `!top.f8E8M0`: ONNX's FLOAT8E8M0, the powers of two from 2^-127 to 2^127 and NaN.
+class Float8E8M0Type : public mlir::Type::TypeBase<Float8E8M0Type, mlir::Type, mlir::TypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "top.f8E8M0";
+};
+
+inline bool isNarrowFloat(mlir::Type element) { return llvm::isa<Float4E2M1Type, Float8E8M0Type>(element); }
+/// The value of a code of the type, and the code of a value: rounded to nearest (scales up), saturated.
+double decodeNarrowFloat(mlir::Type element, uint8_t code);
+uint8_t encodeNarrowFloat(mlir::Type element, double value);
+
+} // namespace pto_mlir::top
+
+MLIR_DECLARE_EXPLICIT_TYPE_ID(pto_mlir::top::Float4E2M1Type)
+MLIR_DECLARE_EXPLICIT_TYPE_ID(pto_mlir::top::Float8E8M0Type)
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_NARROWFLOATS_H
