@@ -32,7 +32,7 @@ def _steps(rows: int, depth: int, columns: int, element: int) -> int:
     return math.prod(-(-extent // box) * box for extent, box in ((rows, 16), (depth, 32 // element), (columns, 16)))
 
 
-def _product(op: str, left: tuple, right: tuple, out: tuple, element: int) -> int:
+def product(op: str, left: tuple, right: tuple, out: tuple, element: int) -> int:
     columns = out[-1] if len(right) > 1 else 1
     rows = math.prod(out) // columns
     depth = right[0] if len(right) == 1 else right[-2]
@@ -42,7 +42,7 @@ def _product(op: str, left: tuple, right: tuple, out: tuple, element: int) -> in
     return batch * _steps(-(-rows // batch), depth, columns, element)
 
 
-def _convolution(op: str, image: tuple, filters: tuple, out: tuple, group: int, element: int) -> int:
+def convolution(op: str, image: tuple, filters: tuple, out: tuple, group: int, element: int) -> int:
     taps = math.prod(filters[2:])
     if op == "Conv":
         pixels, depth, columns = math.prod(out[2:]) * out[0], filters[1], filters[0] // group
@@ -83,14 +83,14 @@ def work(case, feed: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]
     out = next(iter(outputs.values())).shape
     if case.op in ("Conv", "ConvTranspose"):
         image, filters, group = shapes[order[0]], shapes[order[1]], case.attributes["group"]
-        cube = _convolution(case.op, image, filters, out, group, element)
+        cube = convolution(case.op, image, filters, out, group, element)
         # Few channels of a group are cheaper on the vector cores: a product and a sum for each.
         vector = 2 * math.prod(filters[1:]) * math.prod(out if case.op == "Conv" else image)
         bound = {"multiplications": cube, "wide": mode == "F32", "operations": 0}
         done |= bound if filters[1] > 1 or group == 1 else {"operations": vector}
     elif case.op in ("MatMul", "Gemm"):
         left, right = shapes[order[0]], shapes[order[1]]
-        done |= {"multiplications": _product(case.op, left, right, out, element), "wide": mode == "F32"}
+        done |= {"multiplications": product(case.op, left, right, out, element), "wide": mode == "F32"}
         done["operations"] = 0
     elif "kernel_shape" in case.attributes:
         done["operations"] = math.prod(case.attributes["kernel_shape"]) * math.prod(out)

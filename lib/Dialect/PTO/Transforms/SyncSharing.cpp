@@ -85,7 +85,9 @@ private:
 
   /// The order that the other way round comes closest around this one.
   static Place back(Place of) {
-    auto closer = [](const Order &a, const Order &b) { return std::tuple(a.wait, -a.set) > std::tuple(b.wait, -b.set); };
+    auto closer = [](const Order &a, const Order &b) {
+      return std::tuple(a.wait, -a.set) > std::tuple(b.wait, -b.set);
+    };
     Place found{nullptr, of.block};
     for (Order &order : of.block->orders) {
       const Order &forward = of.order->again ? order : *of.order, &again = of.order->again ? *of.order : order;
