@@ -204,14 +204,16 @@ public:
     uint64_t size = elementBits(source.element) / 8, count = size ? source.bytes / size : 0;
     // Only the sign bit set is -0.
     bool isFloat = source.element == ElementType::F32 || source.element == ElementType::F16 ||
-                   source.element == ElementType::BF16 || source.element == ElementType::F64;
+                   source.element == ElementType::BF16 || source.element == ElementType::F64 ||
+                   source.element == ElementType::F8E4M3FN || source.element == ElementType::F8E5M2;
+    bool hasNoZero = source.element == ElementType::F8E8M0;
     std::vector<uint64_t> found;
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t bits = 0;
       std::memcpy(&bits, source.data.get() + i * size, size);
       if (isFloat)
         bits &= ~(uint64_t(1) << (8 * size - 1));
-      if (bits)
+      if (bits || hasNoZero)
         found.push_back(i);
     }
     int64_t rank = int64_t(source.shape.size());

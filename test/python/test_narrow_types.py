@@ -222,6 +222,14 @@ def test_a_weight_in_blocks_of_mx_is_widened_once(tmp_path):
     np.testing.assert_allclose(session.run(None, {"x": x})[0], x @ wide.reshape(8, 6), rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", [*FLOATS, "FLOAT8E8M0"])
+def test_what_is_not_zero(tmp_path, kind):
+    """-0 is, no power of two is."""
+    x = every(kind)
+    session = deploy(tmp_path, [helper.make_node("NonZero", ["x"], ["y"])], {"x": (kind, x.shape)}, "INT64")
+    assert np.array_equal(session.run(None, {"x": x})[0], np.nonzero(x.astype(np.float32)))
+
+
 def test_cast_like(tmp_path):
     x = np.array([1.3, -700, 0.02], np.float32)
     node = helper.make_node("CastLike", ["x", "like"], ["y"], saturate=0)
