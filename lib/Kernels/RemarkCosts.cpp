@@ -26,16 +26,16 @@ namespace pto_mlir {
 
 namespace {
 
-/// A kernel that takes longer than so many times its bound is named.
+/// A kernel that takes longer than so many times its bound is named: two others stay within three times of both.
 constexpr double kSlow = 1.4;
 /// Launches for one tensor of the model that are named.
 constexpr size_t kManyLaunches = 3;
 
-/// The launch that makes `value`, perhaps in another shape.
-top::LaunchOp makerOf(Value value) {
+/// The result of a launch that `value` is, perhaps in another shape; null if it is none.
+OpResult madeBy(Value value) {
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
-  return value.getDefiningOp<top::LaunchOp>();
+  return value.getDefiningOp<top::LaunchOp>() ? cast<OpResult>(value) : OpResult();
 }
 
 double bytesOf(ValueRange values) {
@@ -115,41 +115,44 @@ private:
   void noteOutputs(func::ReturnOp ret) {
     auto func = ret->getParentOfType<func::FuncOp>();
     for (auto [i, value] : llvm::enumerate(ret.getOperands()))
-      if (top::LaunchOp maker = makerOf(value))
+      if (OpResult result = madeBy(value))
         if (auto name = func.getResultAttrOfType<StringAttr>(static_cast<unsigned>(i), top::kNameAttr))
-          outputs[maker] = name.getValue();
+          outputs[result] = name.getValue();
   }
 
-  /// The tensor of the model that the launch makes; "" if there is none.
-  StringRef nameOf(top::LaunchOp launch) const {
-    if (ArrayAttr names = launch.getNamesAttr())
-      for (StringRef name : names.getAsValueRange<StringAttr>())
-        if (!name.empty())
-          return name;
-    return outputs.lookup(launch);
+  /// The tensor of the model that a launch makes; "" if there is none.
+  StringRef nameOf(OpResult result) const {
+    ArrayAttr names = cast<top::LaunchOp>(result.getOwner()).getNamesAttr();
+    StringRef name = names ? cast<StringAttr>(names[result.getResultNumber()]).getValue() : "";
+    return name.empty() ? outputs.lookup(result) : name;
+  }
+  StringRef nameOf(Operation *launch) const {
+    for (OpResult result : launch->getResults())
+      if (StringRef name = nameOf(result); !name.empty())
+        return name;
+    return "";
   }
 
   /// Of what is made for one tensor of the model: each launch waits for the one before.
   void judgeLaunches(top::LaunchOp launch) {
     StringRef name = nameOf(launch);
-    auto serves = [&](top::LaunchOp other) { return nameOf(other).empty() || nameOf(other) == name; };
     if (name.empty())
       return;
     llvm::SetVector<Operation *> steps;
     steps.insert(launch);
     for (size_t i = 0; i < steps.size(); ++i)
       for (Value input : cast<top::LaunchOp>(steps[i]).getInputs())
-        if (top::LaunchOp maker = makerOf(input); maker && serves(maker))
-          steps.insert(maker);
+        if (OpResult made = madeBy(input); made && (nameOf(made).empty() || nameOf(made) == name))
+          steps.insert(made.getOwner());
     for (Operation *step : ArrayRef(steps.getArrayRef()).drop_front())
-      if (nameOf(cast<top::LaunchOp>(step)) == name)
+      if (nameOf(step) == name)
         judged.insert(step);
     if (steps.size() >= kManyLaunches && !judged.contains(launch))
       launch.emitRemark() << "takes " << steps.size()
                           << " launches: no one kernel converts, rearranges and computes what it needs";
   }
 
-  llvm::SmallDenseMap<Operation *, StringRef> outputs;
+  llvm::SmallDenseMap<Value, StringRef> outputs;
   llvm::SmallDenseSet<Operation *> judged; ///< makes a tensor in another layout than its last launch
 };
 
