@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 
 namespace {
 
-const std::vector<float> bias(2 * 5, 1.0f);
+// Models refer to the bytes of their weights.
+const std::vector<float> bias(2 * 5, 1.0f), zeros(2 * 3, 0.0f);
 
 /// The bias-relu net, with a program that runs it twice.
 ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
@@ -43,7 +44,7 @@ TEST(HostProgram, IsVerifiedAgainstTheNets) {
 
 /// The net that adds up its inputs, under two names, and a program that runs one after the other.
 ModelDesc sums() {
-  ModelDesc model = pto_mlir::testing::accumulatorModel(2, 3, std::vector<float>(6, 0.0f));
+  ModelDesc model = pto_mlir::testing::accumulatorModel(2, 3, zeros);
   const std::string type = "tensor<2x3xf32>", first = model.nets[0].name;
   model.nets.push_back(model.nets[0]);
   model.nets[1].name = "again";
