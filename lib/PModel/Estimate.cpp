@@ -22,10 +22,10 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
     auto ops = decodeStream(stream);
     if (!ops)
       return ops.failure();
-    streams.push_back({stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
+    // S first, since the other engines consume its queue values.
+    auto place = isa::Pipe(stream.pipe) == isa::Pipe::S ? streams.begin() : streams.end();
+    streams.insert(place, Decoded{stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
   }
-  // S first, since the other engines consume its queue values.
-  std::stable_partition(streams.begin(), streams.end(), [](const Decoded &s) { return s.pipe == isa::Pipe::S; });
   return streams;
 }
 

@@ -135,8 +135,9 @@ std::string Trace::report(size_t topKernels) const {
         summary.criticalTasks.size());
   std::vector<size_t> critical(summary.criticalTasks.size());
   std::iota(critical.begin(), critical.end(), size_t(0));
-  std::stable_sort(critical.begin(), critical.end(),
-                   [&](size_t a, size_t b) { return summary.criticalTimes[a] > summary.criticalTimes[b]; });
+  std::sort(critical.begin(), critical.end(), [&](size_t a, size_t b) {
+    return std::pair(summary.criticalTimes[b], a) < std::pair(summary.criticalTimes[a], b);
+  });
   critical.resize(std::min<size_t>(critical.size(), 3));
   for (size_t i = 0; i < critical.size(); ++i)
     print("%s%.40s %.3f us%s", i ? ", " : "longest on it: ", summary.criticalTasks[critical[i]].c_str(),
