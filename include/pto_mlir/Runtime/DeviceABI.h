@@ -111,10 +111,10 @@ typedef struct pto_device_api {
   /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block;
    * in each block the cube core comes first, then the two vector cores; a kind without commands in the kernel is left
    * out. Cores that set flags for each other run together: the call for the first of them (of a block, or of the
-   * launch) runs them all, and the calls for the others do nothing. Threads may call run_core and the copies of one
-   * context concurrently, but no other function; the calls are not ordered. After an error `fault` describes it (kind
-   * "invalid" for a violation of this header); last_error and synchronize do not report it. Null, or PTO_ERROR_INVALID,
-   * where only whole launches are supported. */
+   * launch) runs them all, and the calls for the others do nothing. Threads may call run_core, the copies, alloc and
+   * free of one context concurrently, but no other function; the calls are not ordered. After an error `fault`
+   * describes it (kind "invalid" for a violation of this header); last_error and synchronize do not report it. Null, or
+   * PTO_ERROR_INVALID, where only whole launches are supported. */
   pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core,
                          const pto_arg *args, size_t num_args, const int64_t *scalars, size_t num_scalars,
                          pto_fault *fault);

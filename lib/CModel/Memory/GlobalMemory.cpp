@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 namespace pto_mlir::cmodel {
 
@@ -11,6 +12,7 @@ GlobalMemory::~GlobalMemory() {
 }
 
 uint64_t GlobalMemory::allocate(uint64_t bytes) {
+  std::lock_guard lock(mutex);
   if (bytes > capacity - used)
     return 0;
   // calloc maps zero pages lazily, so untouched memory costs nothing.
@@ -24,6 +26,7 @@ uint64_t GlobalMemory::allocate(uint64_t bytes) {
 }
 
 bool GlobalMemory::release(uint64_t address) {
+  std::lock_guard lock(mutex);
   auto it = blocks.find(address);
   if (it == blocks.end())
     return false;
@@ -34,6 +37,7 @@ bool GlobalMemory::release(uint64_t address) {
 }
 
 bool GlobalMemory::contains(uint64_t address, uint64_t bytes) const {
+  std::shared_lock lock(mutex);
   auto it = blocks.upper_bound(address);
   if (it == blocks.begin())
     return false;

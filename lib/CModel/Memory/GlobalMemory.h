@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <shared_mutex>
 
 namespace pto_mlir::cmodel {
 
-/// The allocations of a device, 64 GiB at most.
+/// The allocations of a device, 64 GiB at most. Thread-safe: a host program makes tensors while cores run.
 class GlobalMemory {
 public:
   GlobalMemory() = default;
@@ -28,6 +29,7 @@ private:
     uint64_t bytes;
     void *storage;
   };
+  mutable std::shared_mutex mutex;  // guards the following
   std::map<uint64_t, Block> blocks; // by address
   uint64_t used = 0;
 };
