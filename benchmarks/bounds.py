@@ -90,15 +90,18 @@ def flops(node: onnx.NodeProto, shapes: dict[str, tuple]) -> float:
     return 2.0 * out * depth
 
 
-def bound(path: Path, feed: dict[str, np.ndarray], mode: str) -> tuple[float, float]:
-    """The lower bound in ms, and the FLOPs of products."""
-    model = onnx.load(str(path))
+def shapes_of(model: onnx.ModelProto, feed: dict[str, np.ndarray]) -> tuple[dict[str, tuple], dict[str, tuple]]:
+    """Of the weights, and of all tensors."""
     graph = model.graph
     constants = [
         (n.output[0], a.t) for n in graph.node if n.op_type == "Constant" for a in n.attribute if a.name == "value"
     ]
     weights = {t.name: tuple(t.dims) for t in graph.initializer} | {name: tuple(t.dims) for name, t in constants}
-    shapes = tensors(model, feed, weights)
+    return weights, tensors(model, feed, weights)
+
+
+def bound(graph, weights: dict[str, tuple], shapes: dict[str, tuple], feed, mode: str) -> tuple[float, float]:
+    """The lower bound in ms, and the FLOPs of products."""
     element = 4 if mode == "F32" else 2
     # Of a table only the rows that a gather takes.
     picked = {node.input[0]: math.prod(shapes[node.output[0]]) for node in graph.node if node.op_type == "Gather"}
@@ -153,8 +156,10 @@ def main() -> int:
             made = command("model_transform", *arguments, "--mlir", mlir)
             if made.code != 0:
                 raise UserError(made.problem)
+            proto = onnx.load(str(path))
+            weights, shapes = shapes_of(proto, feed)
             for mode in ratios:
-                least, work_done = bound(path, feed, mode)
+                least, work_done = bound(proto.graph, weights, shapes, feed, mode)
                 took = makespan(deploy(ROOT / "build", mlir, mode, work), feed)
                 old = makespan(deploy(args.old.resolve(), mlir, mode, work), feed) if args.old else took
                 counts = work_done > LARGE and next(iter(feed.values())).shape[0] == 1

@@ -168,15 +168,6 @@ bool SyncInserter::meet(PipePair pair) const {
   return false;
 }
 
-/// The pairs of engines between which there are orders.
-static std::set<PipePair> getPairs(const OrdersByBlock &blocks) {
-  std::set<PipePair> pairs;
-  for (auto &[block, orders] : blocks)
-    for (const Order &order : orders.orders)
-      pairs.insert({order.src, order.dst});
-  return pairs;
-}
-
 bool SyncInserter::needsEvents() const {
   return llvm::any_of(getPairs(blocks), [&](PipePair pair) { return eventsOf(blocks, pair) > limitOf(pair); });
 }

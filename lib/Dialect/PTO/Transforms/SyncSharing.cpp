@@ -2,13 +2,19 @@
 
 #include "SyncSharing.h"
 
-#include <set>
-
 using namespace mlir;
 using namespace pto_mlir::pto;
 
 /// Proofs that a function is worth.
 static constexpr unsigned kMostTries = 128;
+
+std::set<PipePair> pto_mlir::pto::getPairs(const OrdersByBlock &blocks) {
+  std::set<PipePair> pairs;
+  for (auto &[block, orders] : blocks)
+    for (const Order &order : orders.orders)
+      pairs.insert({order.src, order.dst});
+  return pairs;
+}
 
 int pto_mlir::pto::eventsOf(const OrdersByBlock &blocks, PipePair pair) {
   int count = 0;
@@ -106,12 +112,16 @@ private:
     forEach([&](Order &order) { before.push_back(order.share); });
     for (auto [one, other] : pairs)
       join(*one.order, *other.order);
-    SyncPlan plan(blocks);
-    if (blocksDiffer() && SyncProof(func, ops, conflicts, plan).holds(std::vector<bool>(plan.signals.size(), true)))
+    if (blocksDiffer() && isProven())
       return true;
     size_t i = 0;
     forEach([&](Order &order) { order.share = before[i++]; });
     return false;
+  }
+
+  bool isProven() const {
+    SyncPlan plan(blocks);
+    return SyncProof(func, ops, conflicts, plan).holds(std::vector<bool>(plan.signals.size(), true));
   }
 
   /// Whether no two orders of one block share: they would make the engines take turns in it.
@@ -149,12 +159,8 @@ private:
 
 bool pto_mlir::pto::shareEvents(func::FuncOp func, const std::vector<EngineOp> &ops, const SyncConflicts &conflicts,
                                 OrdersByBlock &blocks, llvm::function_ref<int(PipePair)> limit) {
-  std::set<PipePair> pairs;
-  for (auto &[block, orders] : blocks)
-    for (const Order &order : orders.orders)
-      pairs.insert({order.src, order.dst});
   Sharing sharing(func, ops, conflicts, blocks);
-  if (llvm::all_of(pairs, [&](PipePair pair) { return sharing.fit(pair, limit(pair)); }))
+  if (llvm::all_of(getPairs(blocks), [&](PipePair pair) { return sharing.fit(pair, limit(pair)); }))
     return true;
   for (auto &entry : blocks)
     for (Order &order : entry.second.orders)

@@ -9,9 +9,14 @@
 
 #include "SyncPlan.h"
 
+#include <set>
+
 namespace pto_mlir::pto {
 
 using PipePair = std::pair<Pipe, Pipe>;
+
+/// The pairs of engines between which there are orders.
+std::set<PipePair> getPairs(const OrdersByBlock &blocks);
 
 /// Events that the orders from pair.first to pair.second take.
 int eventsOf(const OrdersByBlock &blocks, PipePair pair);
