@@ -120,10 +120,10 @@ LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inp
     for (Value result : op.getResults())
       if (!takesEach && isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
         return op.emitError("makes a tensor whose size at run time is not its outermost one");
-    // A matrix product of plain operands; images and patches are cut by their extents.
+    // What matchSizes of the cube kernels reads.
     bool symbolic = op.getNumResults() == 1 && isa<linalg::LinalgOp>(op) && inside.isSymbolic(op.getResult(0));
     bool product = isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp,
-                       linalg::BatchMatmulTransposeBOp, linalg::TransposeOp>(op);
+                       linalg::BatchMatmulTransposeBOp, linalg::TransposeOp, linalg::Conv2DNhwcHwcfOp>(op);
     if (isCube && symbolic && !product && !isa<linalg::GenericOp, linalg::FillOp, linalg::BroadcastOp>(op))
       return op.emitError("is a kernel of a kind that has no sizes at run time yet");
   }

@@ -60,12 +60,44 @@ BOUNDED = {
     "sum_of_batches": (ROWS, lambda g: g.op("ReduceSum", "x", numbers(g, 0), keepdims=0, name="y")),
     "mean_of_numbers": (["batch"], lambda g: g.op("ReduceMean", "x", axes=[0], keepdims=0, name="y")),
     "first": (ROWS, lambda g: g.op("Gather", "x", numbers(g, 0), axis=0, name="y")),
+    "pool": (IMAGE, lambda g: g.op("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2], name="y")),
+    "average": (
+        IMAGE,
+        lambda g: g.op("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], name="y"),
+    ),
+    "volume_pool": (
+        ["batch", 2, 6, 6, 6],
+        lambda g: g.op("MaxPool", "x", kernel_shape=[2, 2, 2], strides=[2, 2, 2], name="y"),
+    ),
+    "convolution": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 3, 3), pads=[1, 1, 1, 1], name="y")),
+    "pointwise": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 1, 1), name="y")),
+    "patches": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 2, 2), strides=[2, 2], name="y")),
+    "grouped": (IMAGE, lambda g: g.op("Conv", "x", g.weight(4, 3, 3, 3), group=2, pads=[1, 1, 1, 1], name="y")),
+    "grouped_pointwise": (IMAGE, lambda g: g.op("Conv", "x", g.weight(4, 3, 1, 1), group=2, name="y")),
+    "depthwise": (
+        ["batch", 8, 40, 40],
+        lambda g: g.op(
+            "Clip",
+            g.op("Conv", g.op("Relu", "x"), g.weight(8, 1, 5, 5), g.weight(8), group=8, pads=[2, 2, 2, 2]),
+            g.constant(0),
+            g.constant(6),
+            name="y",
+        ),
+    ),
+    "transposed_convolution": (
+        IMAGE,
+        lambda g: g.op("ConvTranspose", "x", g.weight(6, 4, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], name="y"),
+    ),
+    "sequence": (["batch", 4, 20], lambda g: g.op("Conv", "x", g.weight(5, 4, 3), pads=[1, 1], name="y")),
+    "volume": (["batch", 2, 5, 6, 7], lambda g: g.op("Conv", "x", g.weight(5, 2, 3, 3, 3), pads=[1] * 6, name="y")),
+    "residual": (
+        IMAGE,
+        lambda g: g.op("Relu", g.op("Add", "x", g.op("Conv", "x", g.weight(6, 6, 3, 3), pads=[1, 1, 1, 1])), name="y"),
+    ),
     "deviation": (VECTOR, deviation),
 }
 VERSIONS = {
-    "pool": (IMAGE, lambda g: g.op("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2], name="y")),
-    "convolution": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 3, 3), pads=[1, 1, 1, 1], name="y")),
-    "pointwise": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 1, 1), name="y")),
+    "linear_resize": (IMAGE, lambda g: g.op("Resize", "x", "", g.constant([1, 1, 2, 2]), mode="linear", name="y")),
     "constant_left": (ROWS, lambda g: g.op("MatMul", g.weight(4, 10), "x", name="y")),
     "joined_batches": (ROWS, lambda g: g.op("Concat", "x", "x", axis=0, name="y")),
     "repeated_batches": (ROWS, lambda g: g.op("Tile", "x", numbers(g, 2, 1, 1), name="y")),

@@ -74,7 +74,7 @@ private:
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
     cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings);
-    if (contraction->rowsPerSize)
+    if (contraction->rowsPerSize && contraction->problem.outer == 1)
       tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
     if (contraction->packFilter &&
         failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
@@ -114,7 +114,7 @@ private:
     for (const cube::CubeTiling &tiling : tilings) {
       auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
       cube::Contraction greatest = contraction;
-      greatest.rowsPerSize = greatest.outerPerSize = 0; // the estimate is for constant sizes
+      greatest.rowsPerSize = greatest.outerPerSize = greatest.imagesPerSize = 0; // the estimate is for constant sizes
       replaceBody(candidate, greatest, tiling, cube::buildKernel);
       std::optional<double> cycles = pto::estimateCycles(candidate, numCores);
       candidate.erase();

@@ -44,6 +44,8 @@ struct Contraction {
   /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
   /// problem.m, problem.outer.
   int64_t rowsPerSize = 0, outerPerSize = 0;
+  /// Images of a convolution that are known at run time, likewise; problem.image and problem.patches are of one image.
+  int64_t imagesPerSize = 0;
   /// Set when `right` is a filter that must be packed at compile time.
   std::optional<FilterShape> packFilter;
   FilterLayout filterLayout = FilterLayout::HWCF;

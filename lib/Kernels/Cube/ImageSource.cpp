@@ -22,16 +22,17 @@ public:
       : e(e), c(c), t(t), image(*c.problem.image), wholeRows(t.slabCols == image.w.out),
         outputs(image.h.out * image.w.out), blocksW(ceilDiv(image.w.out, t.slabCols)),
         blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM) : image.h.out * blocksW),
+        images(c.imagesPerSize ? e.mul(e.kernelSize(0), c.imagesPerSize) : e.constant(image.batch)),
         taps(image.h.kernel * image.w.kernel), onePanel(t.panelK >= c.problem.k) {}
 
-  Ix numBlocks() const override { return e.constant(image.batch * blocksPerImage); }
+  Ix numBlocks() const override { return e.mul(images, blocksPerImage); }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
 
   void enterBlock(Ix outerIndex, Ix block) override {
     outer = outerIndex;
-    bool single = image.batch == 1;
+    bool single = isConstantIntValue(images, 1);
     Ix n = single ? e.constant(0) : e.div(block, blocksPerImage);
     Ix part = single ? block : e.rem(block, blocksPerImage);
     // The block's first output: its number in the image, row and column.
@@ -115,7 +116,9 @@ private:
   const CubeTiling &t;
   const ConvImage &image;
   bool wholeRows;
-  int64_t outputs, blocksW, blocksPerImage, taps;
+  int64_t outputs, blocksW, blocksPerImage;
+  Ix images;
+  int64_t taps;
   bool onePanel;
   int64_t slabChannels = 0;
   Ix outer, first, blockExtent, pixelRow, pixelCol, position, tilePosition;

@@ -45,17 +45,18 @@ public:
         raise(e, pto::Pipe::PIPE_MTE2, Semaphore::Free);
     // Cores along m fastest, then n, then outer.
     Ix gridM = mostM, gridN = e.constant(t.grid.n);
-    if (c.rowsPerSize) {
+    bool turns = c.rowsPerSize && p.outer == 1;
+    if (turns) {
       // Cores that have no rows take columns.
       gridM = e.min(mostM, left->numBlocks());
       gridN = e.min(e.div(e.constant(p.cores), gridM), columnBlocks);
     }
-    e.spread(c.rowsPerSize ? p.cores : t.grid.size(), [&](Ix core) {
+    e.spread(turns ? p.cores : t.grid.size(), [&](Ix core) {
       block = core;
       Ix rest = e.div(core, gridM);
       // Without products to share, a core beyond the grid is beyond the columns.
-      Ix coreM = e.rem(core, gridM), coreN = c.rowsPerSize ? rest : e.rem(rest, gridN);
-      Ix coreOuter = c.rowsPerSize ? e.constant(0) : e.div(rest, gridN);
+      Ix coreM = e.rem(core, gridM), coreN = turns ? rest : e.rem(rest, gridN);
+      Ix coreOuter = turns ? e.constant(0) : e.div(rest, gridN);
       share(outerTurn, coreOuter, e.constant(t.grid.outer), products, [&](Ix index) {
         outer = index;
         auto columns = [&](Emitter::Body body) {
@@ -112,6 +113,10 @@ private:
       body(index);
     };
     std::optional<int64_t> knownBlocks = getConstantIntValue(blocks), knownCores = getConstantIntValue(cores);
+    if (!knownBlocks && knownCores == 1) {
+      turn = {Ix(), e.constant(0), blocks};
+      return e.loop(e.constant(0), blocks, run);
+    }
     if (!knownBlocks || !knownCores) {
       Ix each = e.div(e.sub(e.add(blocks, cores), e.constant(1)), cores), first = e.mul(core, each);
       Ix end = e.min(e.add(first, each), blocks);

@@ -4,6 +4,7 @@
 #include "Contraction.h"
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Kernels/GroupedConv.h"
 
 using namespace mlir;
 
@@ -14,6 +15,30 @@ static bool isProduct(linalg::LinalgOp op) {
       op.getOperation());
 }
 
+/// The result is [images, rows, columns, ..].
+static bool isConvolution(linalg::LinalgOp op) {
+  return isa<linalg::Conv2DNhwcHwcfOp>(op.getOperation()) || matchGroupedConv(op);
+}
+
+/// A convolution of images whose number is known at run time is tiled like that of one image.
+static LogicalResult matchImages(linalg::LinalgOp op, const kernels::Sizes &sizes, Contraction &contraction) {
+  std::optional<int64_t> symbolic = kernels::symbolicRow(sizes);
+  if (symbolic != 0)
+    return op->emitError("is a convolution whose size at run time is not its number of images");
+  CubeProblem &p = contraction.problem;
+  int64_t perSize = kernels::factor(sizes[0]).coefficient;
+  int64_t outputs = p.m / cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(0);
+  if (!p.image && !p.patches) {
+    contraction.rowsPerSize = perSize * outputs;
+    return success();
+  }
+  contraction.imagesPerSize = perSize;
+  p.m = outputs;
+  if (p.image)
+    p.image->batch = 1;
+  return success();
+}
+
 LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
   if (!func->hasAttr(pto::kGreatestSizesAttr))
     return success();
@@ -22,8 +47,11 @@ LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
   for (Operation &op : func.getBody().front()) {
     if (failed(analysis.visit(&op)))
       return failure();
-    if (auto product = dyn_cast<linalg::LinalgOp>(op); product && isProduct(product))
-      loops = analysis.ofLoops(product);
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && isConvolution(linalgOp))
+      return matchImages(linalgOp, analysis.of(op.getResult(0)), contraction);
+    if (linalgOp && isProduct(linalgOp))
+      loops = analysis.ofLoops(linalgOp);
   }
   // [products,] rows, columns, depth; the outermost that is not 1, since all arguments have it outermost.
   std::optional<int64_t> symbolic = kernels::symbolicRow(loops);

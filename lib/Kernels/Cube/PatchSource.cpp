@@ -18,11 +18,14 @@ namespace {
 class PatchSource : public LeftSource {
 public:
   PatchSource(Emitter &e, const Contraction &c, const CubeTiling &t)
-      : e(e), c(c), t(t), patches(*c.problem.patches), rowCount(c.problem.m / patches.width),
-        wholeRows(t.blockM % patches.width == 0), parts(ceilDiv(patches.width, t.blockM)) {}
+      : e(e), c(c), t(t), patches(*c.problem.patches), most(c.out.rows / patches.width), rowCount(e.constant(most)),
+        wholeRows(t.blockM % patches.width == 0), parts(ceilDiv(patches.width, t.blockM)) {
+    if (c.imagesPerSize)
+      rowCount = e.mul(e.kernelSize(0), c.imagesPerSize * (c.problem.m / patches.width));
+  }
 
   Ix numBlocks() const override {
-    return e.constant(wholeRows ? ceilDiv(rowCount, t.blockM / patches.width) : rowCount * parts);
+    return wholeRows ? e.ceilDiv(rowCount, t.blockM / patches.width) : e.mul(rowCount, parts);
   }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
@@ -33,7 +36,7 @@ public:
       int64_t each = t.blockM / patches.width;
       row = e.mul(block, each);
       column = e.constant(0);
-      height = e.extent(row, std::min(each, rowCount), rowCount);
+      height = e.extent(row, std::min(each, most), rowCount);
       width = e.constant(patches.width);
       blockExtent = e.mul(height, patches.width);
     } else {
@@ -53,7 +56,7 @@ public:
     bool single = patches.strips == 1;
     Ix strip = single ? e.constant(0) : e.div(k, patches.strip);
     Ix start = single ? k : e.constant(0);
-    e.load(e.patches(c.left, rowCount, patches, row, strip, column, start, height, width, extent), panel);
+    e.load(e.patches(c.left, most, patches, row, strip, column, start, height, width, extent), panel);
   }
 
   void extract(Value left, Ix k) override {
@@ -65,7 +68,8 @@ private:
   const Contraction &c;
   const CubeTiling &t;
   const ConvPatches &patches;
-  int64_t rowCount;
+  int64_t most; ///< rows of windows in all images
+  Ix rowCount;
   bool wholeRows;
   int64_t parts;
   Ix row, column, height, width, blockExtent, first;

@@ -95,7 +95,7 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       bool symbolic = !isa<AffineConstantExpr>(sizes[i]);
-      if (!loop && (symbolic || !isa<AffineConstantExpr>(expr)))
+      if (!loop && symbolic)
         return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
       if (!loop || sizes[i] == loops[loop.getPosition()])
         continue;

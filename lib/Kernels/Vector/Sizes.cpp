@@ -31,6 +31,7 @@ private:
   LogicalResult analyse();
   Value slice(Value value, ArrayRef<AffineExpr> sizes);
   Value operand(OpOperand &operand, ArrayRef<AffineExpr> loops, LinalgOp op);
+  Value padded(tensor::PadOp pad, ArrayRef<AffineExpr> sizes);
   void rewrite(LinalgOp op);
 
   func::FuncOp func;
@@ -79,6 +80,23 @@ Value RowSlicer::slice(Value value, ArrayRef<AffineExpr> sizes) {
   return part = builder.create<tensor::ExtractSliceOp>(value.getLoc(), value, zeros, extents.of(sizes), ones);
 }
 
+/// The part of a padded tensor: the part of the tensor, padded.
+Value RowSlicer::padded(tensor::PadOp pad, ArrayRef<AffineExpr> sizes) {
+  if (Value part = parts.lookup(pad.getResult()))
+    return part;
+  Value source = parts.lookup(pad.getSource());
+  Sizes ofSource = analysis.of(pad.getSource());
+  if (!source)
+    source = slice(pad.getSource(), ofSource);
+  SmallVector<int64_t> shape(pad.getResultType().getShape());
+  for (auto [extent, size] : llvm::zip_equal(shape, sizes))
+    if (!isa<AffineConstantExpr>(size))
+      extent = ShapedType::kDynamic;
+  auto type = RankedTensorType::get(shape, pad.getResultType().getElementType());
+  return parts[pad.getResult()] = builder.create<tensor::PadOp>(pad.getLoc(), type, source, pad.getMixedLowPad(),
+                                                                pad.getMixedHighPad(), pad.getConstantPaddingValue());
+}
+
 /// What the op reads or writes instead: the part of a tensor, an empty tensor of that size.
 Value RowSlicer::operand(OpOperand &use, ArrayRef<AffineExpr> loops, LinalgOp op) {
   Value value = use.get();
@@ -93,6 +111,8 @@ Value RowSlicer::operand(OpOperand &use, ArrayRef<AffineExpr> loops, LinalgOp op
     return value;
   if (value.getDefiningOp<tensor::EmptyOp>())
     return builder.create<tensor::EmptyOp>(value.getLoc(), extents.of(sizes), type.getElementType());
+  if (auto pad = value.getDefiningOp<tensor::PadOp>(); pad && pad.getConstantPaddingValue())
+    return padded(pad, sizes);
   auto producer = value.getDefiningOp<LinalgOp>();
   if (!producer || parts.contains(value))
     return slice(value, sizes);
@@ -121,13 +141,13 @@ void RowSlicer::rewrite(LinalgOp op) {
   for (auto [whole, result] : llvm::zip_equal(op->getResults(), part->getResults())) {
     parts[whole] = result;
     // Reshapes and returns are of whole tensors: the part lies in its destination.
-    if (llvm::all_of(whole.getUsers(), llvm::IsaPred<LinalgOp>))
+    if (llvm::all_of(whole.getUsers(), llvm::IsaPred<LinalgOp, tensor::PadOp>))
       continue;
     Value init = op.getTiedOpOperand(cast<OpResult>(whole))->get();
     Sizes sizes = analysis.of(whole);
     SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0)), ones(sizes.size(), builder.getIndexAttr(1));
     Value back = builder.create<tensor::InsertSliceOp>(op.getLoc(), result, init, zeros, extents.of(sizes), ones);
-    whole.replaceUsesWithIf(back, [](OpOperand &use) { return !isa<LinalgOp>(use.getOwner()); });
+    whole.replaceUsesWithIf(back, [](OpOperand &use) { return !isa<LinalgOp, tensor::PadOp>(use.getOwner()); });
   }
 }
 
@@ -140,8 +160,9 @@ LogicalResult RowSlicer::run() {
       ops.push_back(op);
   for (LinalgOp op : ops)
     rewrite(op);
-  for (LinalgOp op : llvm::reverse(ops))
-    op->erase();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
+    if (isa<LinalgOp, tensor::PadOp>(op) && parts.contains(op.getResult(0)) && op.use_empty())
+      op.erase();
   // A loop that stores several results stands where the last of them stood.
   Block &block = func.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))

@@ -52,7 +52,8 @@ public:
         height(windowAxis(window, 0)), width(windowAxis(window, 1)) {
     auto output = cast<RankedTensorType>(window->getResult(0).getType());
     auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
-    images = output.getDimSize(0);
+    // Images whose number is known at run time are tiled like one.
+    images = output.isDynamicDim(0) ? 1 : output.getDimSize(0);
     rows = output.getDimSize(1);
     cols = output.getDimSize(2);
     channels = output.getDimSize(3);

@@ -346,7 +346,7 @@ LogicalResult WindowExpander::analyse() {
   auto most = op->getAttrOfType<IntegerAttr>(kTileRowsAttr);
   ragged = output.isDynamicDim(1);
   if (output.getDimSize(0) != 1 || (ragged && !most) || output.isDynamicDim(2) || output.isDynamicDim(3) ||
-      !imageType.hasStaticShape())
+      ShapedType::isDynamicShape(imageType.getShape().drop_front()))
     return op->emitOpError("was not tiled to a part of one image whose size is known");
   accType = output.getElementType();
   rows = ragged ? most.getInt() : output.getDimSize(1);
