@@ -54,7 +54,7 @@ class SizeFinder {
 public:
   SizeFinder(ModuleOp module, const std::map<std::string, SizeRange> &ranges, ImportAt importAt)
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")), importAt(importAt),
-        symbols(ranges.begin(), ranges.end()) {}
+        symbols(ranges.begin(), ranges.end()), units(symbols.size(), 1) {}
 
   std::optional<std::string> run();
 
@@ -75,6 +75,8 @@ private:
   func::FuncOp main;
   ImportAt importAt;
   SmallVector<std::pair<std::string, SizeRange>> symbols;
+  /// Extents are counted in so many of each symbol: where an image is made smaller by strides, in its range's multiple.
+  SmallVector<int64_t> units;
   /// The first ones change one symbol each, the next ones all; all have the ops of the module.
   std::vector<Probe> probes;
   std::vector<Probe> ends; ///< of which only inputs and outputs count
@@ -227,16 +229,17 @@ std::optional<AffineExpr> SizeFinder::fit(llvm::function_ref<int64_t(func::FuncO
   for (auto [i, symbol] : llvm::enumerate(symbols)) {
     if (extent(probes[i].main()) == most)
       continue;
-    if (coefficient % symbol.second.greatest != 0)
+    int64_t greatest = symbol.second.greatest / units[i];
+    if (coefficient % greatest != 0)
       return std::nullopt;
-    coefficient /= symbol.second.greatest;
+    coefficient /= greatest;
     factors.push_back(i);
     product = product * getAffineSymbolExpr(i, context);
   }
   auto agrees = [&](Probe &probe) {
     int64_t expected = coefficient;
     for (unsigned factor : factors)
-      expected *= probe.sizes.at(symbols[factor].first);
+      expected *= probe.sizes.at(symbols[factor].first) / units[factor];
     return extent(probe.main()) == expected;
   };
   if (!llvm::all_of(probes, agrees) || (isEnd && !llvm::all_of(ends, agrees)))
@@ -268,7 +271,7 @@ bool SizeFinder::takesRows(top::SliceOp slice) {
   ArrayRef<int64_t> from = slice.getInput().getType().getShape(), to = slice.getType().getShape();
   SmallVector<AffineExpr> least;
   for (auto &[name, range] : symbols)
-    least.push_back(getAffineConstantExpr(range.least, module.getContext()));
+    least.push_back(getAffineConstantExpr(range.least / units[least.size()], module.getContext()));
   unsigned cut = 0, fits = 0;
   for (auto [dim, extent] : llvm::enumerate(from)) {
     if (extent == to[dim])
@@ -336,12 +339,15 @@ std::optional<std::string> SizeFinder::annotate() {
     ++number;
   }
   SmallVector<Attribute> list;
-  for (auto &[name, range] : symbols)
-    list.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(name)),
-                                   builder.getNamedAttr("least", builder.getI64IntegerAttr(range.least)),
-                                   builder.getNamedAttr("greatest", builder.getI64IntegerAttr(range.greatest)),
-                                   builder.getNamedAttr("multiple", builder.getI64IntegerAttr(range.multiple))}));
+  for (auto [symbol, unit] : llvm::zip_equal(symbols, units)) {
+    auto &[name, range] = symbol;
+    auto number = [&, divisor = unit](int64_t value) { return builder.getI64IntegerAttr(value / divisor); };
+    std::string counted = unit == 1 ? name : name + "/" + std::to_string(unit);
+    list.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(counted)),
+                                              builder.getNamedAttr("least", number(range.least)),
+                                              builder.getNamedAttr("greatest", number(range.greatest)),
+                                              builder.getNamedAttr("multiple", number(range.multiple))}));
+  }
   main->setAttr(top::kSymbolsAttr, builder.getArrayAttr(list));
   return std::nullopt;
 }
@@ -370,6 +376,7 @@ std::optional<std::string> kernelProblem(ModuleOp module, StringRef storage, boo
   PassManager pm(module.getContext());
   pm.addPass(top::createTopLayout());
   pm.addPass(top::createTopStorageTypes({storage.str()}));
+  pm.addPass(top::createTopSizedTransposes());
   if (attentions)
     pm.addPass(top::createTopFuseAttention(
         [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
@@ -386,8 +393,12 @@ std::optional<std::string> SizeFinder::run() {
     return "the model has control flow";
   if (auto problem = addProbes())
     return problem;
-  if (auto problem = annotate())
-    return problem;
+  if (annotate()) {
+    for (auto [symbol, unit] : llvm::zip_equal(symbols, units))
+      unit = symbol.second.multiple;
+    if (auto problem = annotate())
+      return problem;
+  }
   auto problem = kernelProblem(module, "F32", /*attentions=*/true);
   if (!problem)
     problem = kernelProblem(module, "F16", /*attentions=*/true);

@@ -27,8 +27,10 @@ class SizeAssigner {
 public:
   SizeAssigner(func::FuncOp main, ArrayAttr symbols)
       : main(main), table(main->getParentOp()), numSymbols(symbols.size()), context(main.getContext()) {
-    for (auto symbol : symbols.getAsRange<DictionaryAttr>())
+    for (auto symbol : symbols.getAsRange<DictionaryAttr>()) {
       greatest.push_back(symbol.getAs<IntegerAttr>("greatest").getInt());
+      least.push_back(symbol.getAs<IntegerAttr>("least").getInt());
+    }
   }
 
   LogicalResult run() {
@@ -44,7 +46,7 @@ public:
 private:
   LogicalResult visit(top::LaunchOp launch);
   FailureOr<SmallVector<AffineExpr>> scalarsOf(top::LaunchOp launch, bool takesEach);
-  FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<int64_t> most);
+  FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<AffineExpr> scalars);
   LogicalResult checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results);
   LogicalResult checkResults();
 
@@ -52,7 +54,7 @@ private:
   SymbolTable table;
   unsigned numSymbols;
   MLIRContext *context;
-  SmallVector<int64_t> greatest;
+  SmallVector<int64_t> greatest, least; ///< of the symbols
   kernels::SizeAnalysis analysis;
   /// The kernel of a launch with such operands: by its name and the sizes as text.
   llvm::StringMap<func::FuncOp> special;
@@ -134,12 +136,19 @@ LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inp
 
 /// The kernel of `launch` with the extents written on its arguments. A kernel that others launch with other extents is
 /// copied.
-FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<int64_t> most) {
+FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs,
+                                                 ArrayRef<AffineExpr> scalars) {
+  auto valuesOf = [&](ArrayRef<int64_t> symbols) {
+    return llvm::map_to_vector(scalars, [&](AffineExpr scalar) { return kernels::valueOf(scalar, symbols); });
+  };
+  SmallVector<int64_t> most = valuesOf(greatest), fewest = valuesOf(least);
   auto kernel = table.lookup<func::FuncOp>(launch.getKernel());
   std::string key;
   llvm::raw_string_ostream text(key);
   text << launch.getKernel() << " ";
   llvm::interleave(most, text, ",");
+  text << " ";
+  llvm::interleave(fewest, text, ",");
   for (const Sizes &sizes : inputs) {
     text << "|";
     llvm::interleave(sizes, text, ",");
@@ -150,6 +159,7 @@ FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<
   func::FuncOp copy = kernel.clone();
   copy.setName((kernel.getName() + "_sized").str());
   copy->setAttr(pto::kGreatestSizesAttr, DenseI64ArrayAttr::get(context, most));
+  copy->setAttr(pto::kLeastSizesAttr, DenseI64ArrayAttr::get(context, fewest));
   table.insert(copy, std::next(Block::iterator(kernel)));
   SmallVector<Sizes> all(inputs), results;
   if (failed(checkKernel(copy, inputs, results)))
@@ -177,8 +187,7 @@ LogicalResult SizeAssigner::visit(top::LaunchOp launch) {
     for (AffineExpr &size : sizes)
       size = inScalars(size, *scalars, numSymbols);
   }
-  auto most = llvm::map_to_vector(*scalars, [&](AffineExpr scalar) { return kernels::valueOf(scalar, greatest); });
-  auto kernel = specialize(launch, inputs, most);
+  auto kernel = specialize(launch, inputs, *scalars);
   if (failed(kernel))
     return failure();
   launch.setKernel(kernel->getName());

@@ -32,6 +32,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   };
   pm.addPass(top::createTopLayout());
   pm.addPass(top::createTopStorageTypes({options.quantize}));
+  pm.addPass(top::createTopSizedTransposes());
   // A debug build stores the scores and weights, too.
   if (!options.keepAll)
     pm.addPass(top::createTopFuseAttention(

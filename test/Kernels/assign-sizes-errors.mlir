@@ -167,3 +167,43 @@ func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>
     attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
   return %x : tensor<8x40xf32>
 }
+
+// -----
+
+// Seven windows of three in nine rows, six in eight: no multiple of the rows.
+func.func private @valid(%x: tensor<1x8x8x4xf32>, %y: tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %least = arith.constant 0xFF800000 : f32
+  %window = tensor.empty() : tensor<3x3xf32>
+  %init = linalg.fill ins(%least : f32) outs(%y : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+  // expected-error @below {{reads windows of a size that is known at run time, as many as are no multiple of it}}
+  %0 = linalg.pooling_nhwc_max ins(%x, %window : tensor<1x8x8x4xf32>, tensor<3x3xf32>)
+      outs(%init : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+  return %0 : tensor<1x6x6x4xf32>
+}
+func.func @main(%x: tensor<1x8x8x4xf32> {top.sizes = affine_map<()[s0] -> (1, s0, 8, 4)>}) -> tensor<1x6x6x4xf32>
+    attributes {top.symbols = [{name = "n", least = 3, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<1x6x6x4xf32>
+  %0 = top.launch @valid ins(%x : tensor<1x8x8x4xf32>) outs(%e : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+  return %0 : tensor<1x6x6x4xf32>
+}
+
+// -----
+
+func.func private @pad(%x: tensor<8x4xf32>, %y: tensor<10x4xf32>) -> tensor<10x4xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x4xf32> to tensor<10x4xf32>
+  // expected-error @below {{reads a tensor that is padded along a size that is known at run time}}
+  %1 = linalg.exp ins(%0 : tensor<10x4xf32>) outs(%y : tensor<10x4xf32>) -> tensor<10x4xf32>
+  return %1 : tensor<10x4xf32>
+}
+func.func @main(%x: tensor<8x4xf32> {top.sizes = affine_map<()[s0] -> (s0, 4)>}) -> tensor<10x4xf32>
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<10x4xf32>
+  %0 = top.launch @pad ins(%x : tensor<8x4xf32>) outs(%e : tensor<10x4xf32>) -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}

@@ -50,3 +50,13 @@ module attributes {pto.target_arch = "a3"} {
     return %0 : tensor<2x9x4xf64>
   }
 }
+
+// -----
+
+module attributes {pto.target_arch = "a3"} {
+  func.func private @wide(%x: tensor<2x9xf64>, %o: tensor<9x2xf64>) -> tensor<9x2xf64> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    // expected-error @+1 {{has no kernel: matrices of 16 and 32 bits can be transposed}}
+    %0 = top.transpose_rows %x : (tensor<2x9xf64>) -> tensor<9x2xf64>
+    return %0 : tensor<9x2xf64>
+  }
+}

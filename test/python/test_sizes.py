@@ -53,9 +53,9 @@ def perceptron(path, lead=("batch",)):
     )
 
 
-def convert(path, target, quantize="F32", cores=1, sizes=None, ranges=None):
-    summary = compiler.transform(str(path), "m", None, [], str(target) + ".mlir", "", 8, sizes, ranges)
-    compiler.deploy(str(target) + ".mlir", str(target), quantize, "a3", cores, False)
+def convert(path, file, quantize="F32", cores=1, sizes=None, ranges=None, target="a3"):
+    summary = compiler.transform(str(path), "m", None, [], str(file) + ".mlir", "", 8, sizes, ranges)
+    compiler.deploy(str(file) + ".mlir", str(file), quantize, target, cores, False)
     return summary
 
 

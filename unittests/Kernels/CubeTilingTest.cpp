@@ -350,4 +350,38 @@ TEST(SlabAxis, HoldsWhatEachBlockNeeds) {
             }
 }
 
+/// A slab chosen for the greatest image serves all smaller ones: it ends with the image, or holds zeros behind it.
+TEST(SlabAxis, ServesImagesOfAnyNumberOfRows) {
+  for (int64_t stride : {1, 2, 3})
+    for (int64_t kernel : {1, 2, 3, 5})
+      for (int64_t dilation : {1, 2})
+        for (int64_t before : {0, 1, 2}) {
+          // As many outputs as strides, which is what sizes at run time ask for.
+          int64_t after = (kernel - 1) * dilation + 1 - stride - before;
+          if (after < 0)
+            continue;
+          int64_t served = 0;
+          ConvAxis axis{24 * stride, 24, kernel, stride, dilation, before, after};
+          axis.slabLimit = std::max(6 * stride, slabFor(axis, 2).extent);
+          for (int64_t block = 1; block <= axis.out; ++block) {
+            if (!slabFits(axis, block))
+              continue;
+            ++served;
+            SlabAxis slab = slabFor(axis, block);
+            ASSERT_LE(slab.extent, axis.slabLimit);
+            for (int64_t out = 1; out <= axis.out; ++out)
+              for (int64_t o = 0; o < out; ++o) {
+                int64_t in = out * stride, last = std::max<int64_t>(in - slab.extent, 0) / stride;
+                int64_t start = std::max<int64_t>(0, std::min(o / block * block - slab.lead, last));
+                for (int64_t tap = 0; tap < kernel; ++tap) {
+                  int64_t row = o * stride - before + tap * dilation;
+                  int64_t local = row - start * stride, held = std::min(in, slab.extent);
+                  ASSERT_EQ(row >= 0 && row < in, local >= 0 && local < held) << in << " " << block << " " << o;
+                }
+              }
+          }
+          EXPECT_GT(served, 0);
+        }
+}
+
 } // namespace

@@ -23,6 +23,7 @@ namespace pto_mlir::cube {
 struct ConvAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1;
   int64_t padBegin = 0, padEnd = 0;
+  int64_t slabLimit = 0; ///< greatest extent of a slab where that of the image is known at run time, else 0
 };
 
 /// The part of one image axis held in L1 for `block` consecutive outputs. Every slab has the same extent and lies
@@ -38,6 +39,9 @@ struct SlabAxis {
 
 /// The slab of `axis` for blocks of `block` outputs.
 SlabAxis slabFor(const ConvAxis &axis, int64_t block);
+
+/// Whether the slab for blocks of `block` outputs serves them anywhere in an image of any size, within its limit.
+bool slabFits(const ConvAxis &axis, int64_t block);
 
 /// The image of a convolution whose left operand is produced by img2col.
 struct ConvImage {

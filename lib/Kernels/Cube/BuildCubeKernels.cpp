@@ -114,7 +114,8 @@ private:
     for (const cube::CubeTiling &tiling : tilings) {
       auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
       cube::Contraction greatest = contraction;
-      greatest.rowsPerSize = greatest.outerPerSize = greatest.imagesPerSize = 0; // the estimate is for constant sizes
+      greatest.rowsPerSize = greatest.outerPerSize = greatest.imagesPerSize = greatest.imageRowsPerSize =
+          0; // the estimate is for constant sizes
       replaceBody(candidate, greatest, tiling, cube::buildKernel);
       std::optional<double> cycles = pto::estimateCycles(candidate, numCores);
       candidate.erase();

@@ -44,8 +44,10 @@ struct Contraction {
   /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
   /// problem.m, problem.outer.
   int64_t rowsPerSize = 0, outerPerSize = 0;
-  /// Images of a convolution that are known at run time, likewise; problem.image and problem.patches are of one image.
-  int64_t imagesPerSize = 0;
+  /// Of a convolution by img2col or patches likewise: its images (problem is that of one then), or the rows of its
+  /// image and of its result.
+  int64_t imagesPerSize = 0, imageRowsPerSize = 0, outputRowsPerSize = 0;
+  int64_t leastImageRows = 0; ///< of the smallest image then
   /// Set when `right` is a filter that must be packed at compile time.
   std::optional<FilterShape> packFilter;
   FilterLayout filterLayout = FilterLayout::HWCF;

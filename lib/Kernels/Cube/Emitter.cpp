@@ -285,10 +285,9 @@ Value Emitter::part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols) {
   return partition(view, {row, col}, {rows, cols});
 }
 
-Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, int64_t rows, int64_t cols,
-                      Ix channels) {
+Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, Ix rows, int64_t cols, Ix channels) {
   Value view = makeView(matrix, {matrix.rows / width, width, matrix.cols}, {width * matrix.cols, matrix.cols, 1});
-  return partition(view, {row, x, col}, {constant(rows), constant(cols), channels});
+  return partition(view, {row, x, col}, {rows, constant(cols), channels});
 }
 
 Value Emitter::patches(const Matrix &matrix, int64_t rowCount, const ConvPatches &patches, Ix row, Ix strip, Ix column,
@@ -299,6 +298,10 @@ Value Emitter::patches(const Matrix &matrix, int64_t rowCount, const ConvPatches
 }
 
 Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes, ArrayRef<int64_t> strides) {
+  return box(matrix, offset, sizes, getAsIndexOpFoldResult(context(), strides));
+}
+
+Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes, ArrayRef<Ix> strides) {
   Value pointer = func.getArgument(matrix.arg);
   pointer = b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, value(offset));
   SmallVector<Value> sizeValues, strideValues;
@@ -307,8 +310,8 @@ Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes, ArrayRef
     sizeValues.push_back(value(size));
     shape.push_back(dimension(size));
   }
-  for (int64_t stride : strides)
-    strideValues.push_back(value(constant(stride)));
+  for (Ix stride : strides)
+    strideValues.push_back(value(stride));
   Value view = b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(shape, matrix.element), pointer,
                                                sizeValues, strideValues, pto::LayoutAttr());
   return partition(view, SmallVector<Ix>(sizes.size(), constant(0)), sizes);

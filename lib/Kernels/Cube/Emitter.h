@@ -79,8 +79,7 @@ public:
   /// The rectangle of `matrix` at (row, col) of its operand's orientation.
   mlir::Value part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols);
   /// A rectangle of pixels of an image [rows, width, channels].
-  mlir::Value pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, int64_t rows, int64_t cols,
-                     Ix channels);
+  mlir::Value pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, Ix rows, int64_t cols, Ix channels);
   /// Columns [start, start + extent) of one strip of `height` x `width` windows.
   mlir::Value patches(const Matrix &matrix, int64_t rowCount, const ConvPatches &patches, Ix row, Ix strip, Ix column,
                       Ix start, Ix height, Ix width, Ix extent);
@@ -88,6 +87,7 @@ public:
   /// The box of `sizes` that begins `offset` elements behind the argument's
   /// begin.
   mlir::Value box(const Matrix &matrix, Ix offset, llvm::ArrayRef<Ix> sizes, llvm::ArrayRef<int64_t> strides);
+  mlir::Value box(const Matrix &matrix, Ix offset, llvm::ArrayRef<Ix> sizes, llvm::ArrayRef<Ix> strides);
 
   void load(mlir::Value view, mlir::Value tile);
 

@@ -10,6 +10,8 @@
 
 #include "LeftSource.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 
 namespace pto_mlir::cube {
@@ -20,10 +22,18 @@ class ImageSource : public LeftSource {
 public:
   ImageSource(Emitter &e, const Contraction &c, const CubeTiling &t)
       : e(e), c(c), t(t), image(*c.problem.image), wholeRows(t.slabCols == image.w.out),
-        outputs(image.h.out * image.w.out), blocksW(ceilDiv(image.w.out, t.slabCols)),
-        blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM) : image.h.out * blocksW),
-        images(c.imagesPerSize ? e.mul(e.kernelSize(0), c.imagesPerSize) : e.constant(image.batch)),
-        taps(image.h.kernel * image.w.kernel), onePanel(t.panelK >= c.problem.k) {}
+        images(e.constant(image.batch)), height(e.constant(image.h.in)), rowsOut(e.constant(image.h.out)),
+        blocksW(ceilDiv(image.w.out, t.slabCols)), taps(image.h.kernel * image.w.kernel),
+        onePanel(t.panelK >= c.problem.k) {
+    if (c.imagesPerSize)
+      images = e.mul(e.kernelSize(0), c.imagesPerSize);
+    if (c.imageRowsPerSize) {
+      height = e.mul(e.kernelSize(0), c.imageRowsPerSize);
+      rowsOut = e.mul(e.kernelSize(0), c.outputRowsPerSize);
+    }
+    outputs = e.mul(rowsOut, image.w.out);
+    blocksPerImage = wholeRows ? e.ceilDiv(outputs, t.blockM) : e.mul(rowsOut, blocksW);
+  }
 
   Ix numBlocks() const override { return e.mul(images, blocksPerImage); }
   int64_t blockRows() const override { return t.blockM; }
@@ -51,9 +61,10 @@ public:
     }
     first = e.add(e.mul(n, outputs), begin);
 
-    Ix startH = start(t.slabH, outH);
-    Ix startW = wholeRows ? e.constant(0) : start(t.slabW, outW);
-    pixelRow = e.add(e.mul(n, image.h.in), e.mul(startH, image.h.stride));
+    Ix last = e.div(e.max(e.sub(height, e.constant(t.slabH.extent)), e.constant(0)), image.h.stride);
+    Ix startH = start(t.slabH, outH, last);
+    Ix startW = wholeRows ? e.constant(0) : start(t.slabW, outW, e.constant(t.slabW.lastStart));
+    pixelRow = e.add(e.mul(n, height), e.mul(startH, image.h.stride));
     pixelCol = e.mul(startW, image.w.stride);
     position = e.add(e.mul(e.sub(outH, startH), slabOutW()), e.sub(outW, startW));
     if (onePanel)
@@ -82,11 +93,11 @@ public:
   }
 
 private:
-  /// Where the slab of the block at output `out` begins, in strides.
-  Ix start(const SlabAxis &axis, Ix out) {
-    if (axis.lastStart == 0)
-      return e.constant(0);
-    return e.min(e.max(e.sub(out, e.constant(axis.lead)), e.constant(0)), e.constant(axis.lastStart));
+  /// Where the slab of the block at output `out` begins, `last` at most, in strides.
+  Ix start(const SlabAxis &axis, Ix out, Ix last) {
+    if (isConstantIntValue(last, 0))
+      return last;
+    return e.min(e.max(e.sub(out, e.constant(axis.lead)), e.constant(0)), last);
   }
 
   /// Outputs per row that img2col sees in the slab.
@@ -104,11 +115,32 @@ private:
                                    c.left.element),
                   e.constant(pixels), extent);
     Ix col = e.add(e.mul(outer, c.left.outerCols), channel);
-    if (t.slabW.extent == image.w.in) {
-      e.load(e.part(c.left, e.mul(pixelRow, image.w.in), col, e.constant(pixels), extent), slab);
-      return;
+    Ix rows = e.constant(t.slabH.extent);
+    Value target = slab;
+    if (c.imageRowsPerSize && c.leastImageRows < t.slabH.extent) {
+      clearSlab();
+      rows = e.min(rows, height);
+      target = e.valid(slab, e.mul(rows, t.slabW.extent), extent);
     }
-    e.load(e.pixels(c.left, image.w.in, pixelRow, pixelCol, col, t.slabH.extent, t.slabW.extent, extent), slab);
+    if (t.slabW.extent == image.w.in)
+      e.load(e.part(c.left, e.mul(pixelRow, image.w.in), col, e.mul(rows, image.w.in), extent), target);
+    else
+      e.load(e.pixels(c.left, image.w.in, pixelRow, pixelCol, col, rows, t.slabW.extent, extent), target);
+  }
+
+  /// Zeros behind an image that has fewer rows than the slab: they are padding.
+  void clearSlab() {
+    auto type = cast<pto::TileBufType>(slab.getType());
+    Ix missing = e.max(e.sub(e.constant(t.slabH.extent), height), e.constant(0));
+    e.ifZero(
+        missing, [] {},
+        [&] {
+          TypedAttr zero = isa<FloatType>(c.left.element) ? TypedAttr(e.b.getFloatAttr(c.left.element, 0))
+                                                          : TypedAttr(e.b.getIntegerAttr(c.left.element, 0));
+          Value scalar = e.b.create<arith::ConstantOp>(e.loc, zero);
+          e.b.create<pto::TExpandSOp>(e.loc, scalar,
+                                      e.valid(slab, e.constant(type.getRows()), e.constant(type.getCols())));
+        });
   }
 
   Emitter &e;
@@ -116,9 +148,9 @@ private:
   const CubeTiling &t;
   const ConvImage &image;
   bool wholeRows;
-  int64_t outputs, blocksW, blocksPerImage;
-  Ix images;
-  int64_t taps;
+  Ix images, height, rowsOut; ///< rows of an image, and of its result
+  Ix outputs, blocksPerImage;
+  int64_t blocksW, taps;
   bool onePanel;
   int64_t slabChannels = 0;
   Ix outer, first, blockExtent, pixelRow, pixelCol, position, tilePosition;

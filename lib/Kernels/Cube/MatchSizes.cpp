@@ -15,27 +15,41 @@ static bool isProduct(linalg::LinalgOp op) {
       op.getOperation());
 }
 
+/// Rows of the result that a slab serves even where the smallest image has fewer: the rest of the slab is zeros then.
+constexpr int64_t kFewRows = 4;
+
 /// The result is [images, rows, columns, ..].
 static bool isConvolution(linalg::LinalgOp op) {
   return isa<linalg::Conv2DNhwcHwcfOp>(op.getOperation()) || matchGroupedConv(op);
 }
 
-/// A convolution of images whose number is known at run time is tiled like that of one image.
-static LogicalResult matchImages(linalg::LinalgOp op, const kernels::Sizes &sizes, Contraction &contraction) {
+/// A convolution of images whose number is known at run time is tiled like that of one image; one of an image whose
+/// rows are, like that of the greatest image in slabs that small ones fill, too.
+static LogicalResult matchImages(linalg::LinalgOp op, const kernels::SizeAnalysis &analysis, Contraction &contraction) {
+  kernels::Sizes sizes = analysis.of(op->getResult(0));
   std::optional<int64_t> symbolic = kernels::symbolicRow(sizes);
-  if (symbolic != 0)
-    return op->emitError("is a convolution whose size at run time is not its number of images");
+  if (symbolic != 0 && symbolic != 1)
+    return op->emitError("is a convolution whose size at run time is neither its number of images nor their rows");
   CubeProblem &p = contraction.problem;
-  int64_t perSize = kernels::factor(sizes[0]).coefficient;
-  int64_t outputs = p.m / cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(0);
+  int64_t perSize = kernels::factor(sizes[*symbolic]).coefficient;
+  int64_t outputs = p.m / cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(*symbolic);
   if (!p.image && !p.patches) {
     contraction.rowsPerSize = perSize * outputs;
-    return success();
+  } else if (*symbolic == 0) {
+    contraction.imagesPerSize = perSize;
+    p.m = outputs;
+    if (p.image)
+      p.image->batch = 1;
+  } else {
+    auto func = op->getParentOfType<func::FuncOp>();
+    kernels::Factored rows = kernels::factor(analysis.of(func.getArgument(contraction.left.arg))[1]);
+    contraction.imageRowsPerSize = rows.coefficient;
+    contraction.outputRowsPerSize = perSize;
+    contraction.leastImageRows =
+        rows.coefficient * func->getAttrOfType<DenseI64ArrayAttr>(pto::kLeastSizesAttr).asArrayRef().front();
+    if (p.image)
+      p.image->h.slabLimit = std::max(contraction.leastImageRows, slabFor(p.image->h, kFewRows).extent);
   }
-  contraction.imagesPerSize = perSize;
-  p.m = outputs;
-  if (p.image)
-    p.image->batch = 1;
   return success();
 }
 
@@ -49,7 +63,7 @@ LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
       return failure();
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp && isConvolution(linalgOp))
-      return matchImages(linalgOp, analysis.of(op.getResult(0)), contraction);
+      return matchImages(linalgOp, analysis, contraction);
     if (linalgOp && isProduct(linalgOp))
       loops = analysis.ofLoops(linalgOp);
   }

@@ -20,8 +20,8 @@ public:
   PatchSource(Emitter &e, const Contraction &c, const CubeTiling &t)
       : e(e), c(c), t(t), patches(*c.problem.patches), most(c.out.rows / patches.width), rowCount(e.constant(most)),
         wholeRows(t.blockM % patches.width == 0), parts(ceilDiv(patches.width, t.blockM)) {
-    if (c.imagesPerSize)
-      rowCount = e.mul(e.kernelSize(0), c.imagesPerSize * (c.problem.m / patches.width));
+    if (int64_t perSize = c.imageRowsPerSize ? c.outputRowsPerSize : c.imagesPerSize * (c.problem.m / patches.width))
+      rowCount = e.mul(e.kernelSize(0), perSize);
   }
 
   Ix numBlocks() const override {

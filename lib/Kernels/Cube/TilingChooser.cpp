@@ -41,11 +41,13 @@ public:
   }
 
 protected:
-  void setSlab(CubeTiling &tiling, int64_t rows, int64_t cols) {
+  /// False where the slab does not serve every image.
+  bool setSlab(CubeTiling &tiling, int64_t rows, int64_t cols) {
     tiling.slabRows = rows;
     tiling.slabH = slabFor(problem.image->h, rows);
     tiling.slabCols = cols;
     tiling.slabW = slabFor(problem.image->w, cols);
+    return slabFits(problem.image->h, rows);
   }
 
   /// Tries what may stay in L1; true when every such choice fits.
@@ -142,13 +144,13 @@ private:
     const ConvImage &image = *problem.image;
     CubeTiling tiling{};
     for (int64_t rows : slabSizes(image.h.out)) {
-      setSlab(tiling, rows, image.w.out);
-      searchM(tiling);
+      if (setSlab(tiling, rows, image.w.out))
+        searchM(tiling);
     }
     // Not one row of slabs fits: cut the row too.
     for (int64_t cols = ceilDiv(image.w.out, 2); !best && cols > 0; cols = cols == 1 ? 0 : ceilDiv(cols, 2)) {
-      setSlab(tiling, 1, cols);
-      searchM(tiling);
+      if (setSlab(tiling, 1, cols))
+        searchM(tiling);
     }
   }
 
@@ -261,8 +263,8 @@ private:
       bool fits = false;
       for (int64_t block : {part, roundUp(part, width)}) {
         tiling.blockM = block;
-        setSlab(tiling, rowsTouched(block, width, image.h.out), width);
-        fits |= searchTiles(tiling, grid);
+        if (setSlab(tiling, rowsTouched(block, width, image.h.out), width))
+          fits |= searchTiles(tiling, grid);
       }
       fitting += fits;
       if (cuts == outputs)

@@ -193,11 +193,21 @@ int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies
   return roundUp(heldBytes(problem, tiling), 32) + left * copies + right * (tiling.holdB ? 1 : copies) + rows * copies;
 }
 
+/// Rows of the image that `block` outputs read in its middle, from the slab's first one on.
+static int64_t rowsFor(const ConvAxis &axis, int64_t block) {
+  int64_t lead = ceilDiv(axis.padBegin, axis.stride);
+  return (lead + block - 1) * axis.stride - axis.padBegin + (axis.kernel - 1) * axis.dilation + 1;
+}
+
+bool slabFits(const ConvAxis &axis, int64_t block) {
+  int64_t extent = slabFor(axis, block).extent;
+  return axis.slabLimit == 0 || (rowsFor(axis, block) <= extent && extent <= axis.slabLimit);
+}
+
 SlabAxis slabFor(const ConvAxis &axis, int64_t block) {
   SlabAxis slab;
   slab.lead = ceilDiv(axis.padBegin, axis.stride);
-  int64_t need = (slab.lead + block - 1) * axis.stride - axis.padBegin + (axis.kernel - 1) * axis.dilation + 1;
-  need = std::max<int64_t>(1, std::min(need, axis.in));
+  int64_t need = std::max<int64_t>(1, std::min(rowsFor(axis, block), axis.in));
   // Rows that are left over must be whole strides, so that the last slab can
   // end where the image ends.
   slab.extent = axis.in - (axis.in - need) / axis.stride * axis.stride;

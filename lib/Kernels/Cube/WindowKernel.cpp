@@ -173,7 +173,8 @@ private:
 } // namespace
 
 bool canBuildWindowKernel(const Contraction &contraction) {
-  if (!contraction.problem.image)
+  // Rectangles of outputs are of constant images.
+  if (!contraction.problem.image || contraction.imagesPerSize || contraction.imageRowsPerSize)
     return false;
   auto empty = [](const ConvAxis &axis) {
     return llvm::any_of(stretchesOf(axis), [](const Stretch &stretch) { return stretch.first == stretch.last; });

@@ -44,6 +44,17 @@ bool isLeading(ArrayRef<AffineExpr> sizes) {
   return true;
 }
 
+std::optional<WindowDim> windowDim(AffineExpr expr) {
+  auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!sum || expr.getKind() != AffineExprKind::Add)
+    return std::nullopt;
+  Factored output = factor(sum.getLHS()), tap = factor(sum.getRHS());
+  auto outputLoop = dyn_cast<AffineDimExpr>(output.rest), tapLoop = dyn_cast<AffineDimExpr>(tap.rest);
+  if (!outputLoop || !tapLoop)
+    return std::nullopt;
+  return WindowDim{outputLoop.getPosition(), tapLoop.getPosition(), output.coefficient, tap.coefficient};
+}
+
 Sizes constantSizes(RankedTensorType type) {
   Sizes sizes;
   for (int64_t size : type.getShape())

@@ -34,6 +34,20 @@ Sizes SizeAnalysis::of(Value value) const {
   return constantSizes(cast<RankedTensorType>(value.getType()));
 }
 
+/// Windows that slide over an extent of `size`, a multiple of a scalar and maybe padded: nullopt unless their number is
+/// a multiple of that scalar, too.
+static std::optional<AffineExpr> countWindows(AffineExpr size, const WindowDim &window, int64_t taps) {
+  int64_t padding = 0;
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(size); sum && size.getKind() == AffineExprKind::Add)
+    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS()))
+      size = sum.getLHS(), padding = constant.getValue();
+  Factored parts = factor(size);
+  int64_t reach = window.dilation * (taps - 1) + 1;
+  if (parts.coefficient % window.stride != 0 || llvm::divideFloorSigned(padding - reach, window.stride) != -1)
+    return std::nullopt;
+  return parts.rest * (parts.coefficient / window.stride);
+}
+
 Sizes SizeAnalysis::ofLoops(linalg::LinalgOp op) const {
   Sizes loops;
   for (int64_t range : op.getStaticLoopRanges())
@@ -44,8 +58,13 @@ Sizes SizeAnalysis::ofLoops(linalg::LinalgOp op) const {
     Sizes sizes = of(operand.get());
     AffineMap map = op.getMatchingIndexingMap(&operand);
     for (auto [expr, size] : llvm::zip_equal(map.getResults(), sizes))
-      if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && !isa<AffineConstantExpr>(size))
+      if (isa<AffineConstantExpr>(size)) {
+      } else if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
         loops[loop.getPosition()] = size;
+      } else if (auto window = windowDim(expr)) {
+        if (auto count = countWindows(size, *window, op.getStaticLoopRanges()[window->tap]))
+          loops[window->output] = *count;
+      }
   }
   // A gather reads its data where the loops say, but along one dimension.
   for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>())
@@ -81,7 +100,7 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
   if (areConstant(loops)) {
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType()) && isSymbolic(operand.get()))
-        return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
+        return op->emitError("reads windows of a size that is known at run time, as many as are no multiple of it");
     return success();
   }
   for (auto [iterator, size] : llvm::zip_equal(op.getIteratorTypesArray(), loops))
@@ -95,8 +114,11 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       bool symbolic = !isa<AffineConstantExpr>(sizes[i]);
-      if (!loop && symbolic)
-        return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
+      auto window = windowDim(expr);
+      if (!loop && symbolic && (!window || isa<AffineConstantExpr>(loops[window->output])))
+        return op->emitError("reads windows of a size that is known at run time, as many as are no multiple of it");
+      if (loop && sizes[i].getKind() == AffineExprKind::Add)
+        return op->emitError("reads a tensor that is padded along a size that is known at run time");
       if (!loop || sizes[i] == loops[loop.getPosition()])
         continue;
       bool overwritten = op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand);
@@ -163,16 +185,17 @@ static bool keepsDimension(Operation *op, unsigned dim) {
          slice.getStaticSize(dim) == slice.getSourceType().getDimSize(dim) && slice.getStaticStride(dim) == 1;
 }
 
-/// Slices, pads and concatenations along other dimensions than the size.
+/// Slices and concatenations along other dimensions than the size; pads, too, but for windows.
 LogicalResult SizeAnalysis::visitMovement(Operation *op) {
   Sizes sizes = constantSizes(cast<RankedTensorType>(op->getResult(0).getType()));
   auto concat = dyn_cast<tensor::ConcatOp>(op);
   for (auto [dim, size] : llvm::enumerate(of(op->getOperand(0)))) {
     if (isa<AffineConstantExpr>(size))
       continue;
-    if (concat ? concat.getDim() == dim : !keepsDimension(op, dim))
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    if (concat ? concat.getDim() == dim : !pad && !keepsDimension(op, dim))
       return op->emitError("moves along a size that is known at run time");
-    sizes[dim] = size;
+    sizes[dim] = pad ? size + (pad.getStaticLow()[dim] + pad.getStaticHigh()[dim]) : size;
   }
   for (Value input : concat ? concat.getInputs() : ValueRange()) {
     Sizes given = of(input);
@@ -240,6 +263,11 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     if (!isa<AffineConstantExpr>(sizes[2]))
       return op->emitError("takes rows whose length is known at run time");
     known[take.getOutput()] = {sizes[0], getAffineConstantExpr(take.getCount(), op->getContext()), sizes[2]};
+    return success();
+  }
+  if (auto transpose = dyn_cast<top::TransposeRowsOp>(op)) {
+    Sizes sizes = of(transpose.getInput());
+    known[transpose.getOutput()] = {sizes[1], sizes[0]};
     return success();
   }
   if (auto reduce = dyn_cast<top::ReduceRowsOp>(op)) {

@@ -39,6 +39,14 @@ bool areConstant(llvm::ArrayRef<mlir::AffineExpr> sizes);
 /// there are several, or others stand before it, so that the distance of rows would be known at run time only.
 std::optional<int64_t> symbolicRow(llvm::ArrayRef<mlir::AffineExpr> sizes);
 
+/// A dimension of an operand that windows slide over: stride * (output loop) + dilation * (loop over the window).
+struct WindowDim {
+  unsigned output, tap; ///< loops
+  int64_t stride, dilation;
+};
+/// Nullopt where `expr`, of an indexing map, is none.
+std::optional<WindowDim> windowDim(mlir::AffineExpr expr);
+
 /// Do extents that are known at run time stand outermost, so that the tensor is rows, as many as their product?
 bool isLeading(llvm::ArrayRef<mlir::AffineExpr> sizes);
 

@@ -19,6 +19,7 @@ const Template *templateOf(Operation *op) {
       .Case<top::RepeatRowsOp>([](auto) { return &repeatRowsTemplate(); })
       .Case<top::TakeRowsOp>([](auto) { return &takeRowsTemplate(); })
       .Case<top::ReduceRowsOp>([](auto) { return &reduceRowsTemplate(); })
+      .Case<top::TransposeRowsOp>([](auto) { return &transposeRowsTemplate(); })
       .Default([](Operation *) { return nullptr; });
 }
 

@@ -72,6 +72,7 @@ const Template &scatterTemplate();
 const Template &repeatRowsTemplate();
 const Template &takeRowsTemplate();
 const Template &reduceRowsTemplate();
+const Template &transposeRowsTemplate();
 
 /// Whether top-storage-types stores the type as i32: booleans, 64-bit, 8-bit and unsigned integers.
 bool isStoredIn32Bits(mlir::Type element);

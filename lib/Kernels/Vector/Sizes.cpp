@@ -8,6 +8,7 @@
 
 #include "../Sizes/Extents.h"
 #include "Phases.h"
+#include "WindowTiling.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
@@ -29,6 +30,7 @@ public:
 
 private:
   LogicalResult analyse();
+  void noteImageRows(LinalgOp window);
   Value slice(Value value, ArrayRef<AffineExpr> sizes);
   Value operand(OpOperand &operand, ArrayRef<AffineExpr> loops, LinalgOp op);
   Value padded(tensor::PadOp pad, ArrayRef<AffineExpr> sizes);
@@ -43,6 +45,26 @@ private:
   SmallVector<Operation *> sunk; ///< what makes whole results of parts
 };
 
+/// Do only windows read the op's result, padded or not?
+static bool isWindowInput(Operation *op) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [op](Operation *user) {
+    if (isa<tensor::PadOp>(user))
+      return isWindowInput(user);
+    auto window = dyn_cast<LinalgOp>(user);
+    return window && isWindowOp(window) && window.getDpsInputs()[0].getDefiningOp() == op;
+  });
+}
+
+/// Notes the rows of the image at run time on windows that slide over them.
+void RowSlicer::noteImageRows(LinalgOp window) {
+  Value image = window.getDpsInputs()[0];
+  if (auto pad = image.getDefiningOp<tensor::PadOp>())
+    image = pad.getSource();
+  AffineExpr size = analysis.of(image)[1];
+  if (!isa<AffineConstantExpr>(size))
+    window->setAttr(kImageRowsAttr, AffineMapAttr::get(AffineMap::get(0, 1, size)));
+}
+
 LogicalResult RowSlicer::analyse() {
   AffineExpr rows;
   for (Operation &op : func.getBody().front()) {
@@ -56,14 +78,18 @@ LogicalResult RowSlicer::analyse() {
       std::optional<int64_t> row = kernels::symbolicRow(sizes);
       if (!row)
         return op.emitError("makes a tensor whose size at run time is not its outermost one");
-      if (!isa<LinalgOp>(op))
+      // The image that a window slides over has rows of its own.
+      if (!isa<LinalgOp>(op) || isWindowInput(&op))
         continue;
       if (rows && rows != sizes[*row])
         return op.emitError("has another number of rows at run time than the kernel's other ops");
       rows = sizes[*row];
     }
-    if (auto linalgOp = dyn_cast<LinalgOp>(op))
+    if (auto linalgOp = dyn_cast<LinalgOp>(op)) {
       loopsOf[&op] = analysis.ofLoops(linalgOp);
+      if (isWindowOp(linalgOp))
+        noteImageRows(linalgOp);
+    }
   }
   if (!rows)
     return func.emitError("has a size at run time that none of its ops computes on");
@@ -155,8 +181,9 @@ LogicalResult RowSlicer::run() {
   if (failed(analyse()))
     return failure();
   SmallVector<LinalgOp> ops;
+  // The image of such a window stays whole: its rows are computed where they are read.
   for (LinalgOp op : func.getBody().front().getOps<LinalgOp>())
-    if (!kernels::areConstant(loopsOf[op]))
+    if (!kernels::areConstant(loopsOf[op]) && !(isWindowInput(op) && !isa<AffineConstantExpr>(loopsOf[op][1])))
       ops.push_back(op);
   for (LinalgOp op : ops)
     rewrite(op);

@@ -54,7 +54,7 @@ public:
     auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
     // Images whose number is known at run time are tiled like one.
     images = output.isDynamicDim(0) ? 1 : output.getDimSize(0);
-    rows = output.getDimSize(1);
+    rows = output.isDynamicDim(1) ? loopBounds(window)[1] : output.getDimSize(1);
     cols = output.getDimSize(2);
     channels = output.getDimSize(3);
     inputBytes = std::max(1u, input.getElementTypeBitWidth() / 8);

@@ -14,6 +14,10 @@ constexpr llvm::StringLiteral kTileRowsAttr = "pto.tile_rows";
 /// tiled itself.
 constexpr llvm::StringLiteral kWindowInputAttr = "pto.window_input";
 
+/// On a window op that slides over an image whose rows are known at run time: their number by the kernel's size, an
+/// affine map.
+constexpr llvm::StringLiteral kImageRowsAttr = "pto.image_rows";
+
 /// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
 /// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the
 /// stride, so that tap k reads phase `phase(k)` at o + `shift(k)`.

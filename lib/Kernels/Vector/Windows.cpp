@@ -111,6 +111,7 @@ private:
   SmallVector<Value> channelInputs; ///< of the producer, by operand: its part of a vector over the channels
   WindowAxis height, width;
   RankedTensorType imageType;
+  OpFoldResult imageRows;
   Type accType;
   int64_t channels = 0, rows = 0, cols = 0; ///< of the output tile
   bool ragged = false;                      ///< `rows` is an upper bound
@@ -267,7 +268,7 @@ SmallVector<ColumnRun> WindowExpander::columnRuns(int64_t phaseW, int64_t bandCo
 /// Loads the rows of the band that lie in the image, one command each, for the tiles of `run`.
 Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only) {
   auto type = cast<RankedTensorType>(band.getType());
-  int64_t bandRows = type.getDimSize(0), imageHeight = imageType.getDimSize(1), count = run.high - run.low;
+  int64_t bandRows = type.getDimSize(0), count = run.high - run.low;
   if (count == 0)
     return band;
   AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
@@ -278,8 +279,8 @@ Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const
   OpFoldResult lower = affine::makeComposedFoldedAffineMax(
       rewriter, loc, AffineMap::get(1, 0, {number(0), (-d0 - shift).ceilDiv(height.stride)}, context), {top});
   OpFoldResult upper = affine::makeComposedFoldedAffineMin(
-      rewriter, loc,
-      AffineMap::get(1, 0, {number(bandRows), (-d0 + (imageHeight - shift)).ceilDiv(height.stride)}, context), {top});
+      rewriter, loc, AffineMap::get(2, 0, {number(bandRows), (-d0 + d1 - shift).ceilDiv(height.stride)}, context),
+      {top, imageRows});
   Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lower);
   Value end = getValueOrCreateConstantIndexOp(rewriter, loc, upper);
   if (!only) {
@@ -352,6 +353,13 @@ LogicalResult WindowExpander::analyse() {
   rows = ragged ? most.getInt() : output.getDimSize(1);
   cols = output.getDimSize(2);
   channels = output.getDimSize(3);
+  imageRows = index(imageType.getDimSize(1));
+  if (auto map = op->getAttrOfType<AffineMapAttr>(kImageRowsAttr)) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    auto size = *op->getParentOfType<func::FuncOp>().getBody().front().getOps<pto::KernelSizeOp>().begin();
+    rewriter.setInsertionPointAfter(size);
+    imageRows = affine::makeComposedFoldedAffineApply(rewriter, loc, map.getValue(), {OpFoldResult(size.getResult())});
+  }
   height = windowAxis(op, 0);
   width = windowAxis(op, 1);
   isConv = cast<RankedTensorType>(op.getDpsInputs()[1].getType()).getRank() == 3;

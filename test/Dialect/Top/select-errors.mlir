@@ -72,6 +72,15 @@ func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x3x4xf32> {
 
 // -----
 
+func.func @main(%x: tensor<2x8x4xf32>) -> tensor<4x8x2xf32> {
+  // expected-error @+2 {{'top.transpose_rows' op expects two dimensions, got 2x8x4}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.transpose_rows %x : (tensor<2x8x4xf32>) -> tensor<4x8x2xf32>
+  return %0 : tensor<4x8x2xf32>
+}
+
+// -----
+
 func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x4xf32> {
   // expected-error @+2 {{'top.reduce_rows' op expects a kind of sum, mean, max or min, got product}}
   // expected-error @+1 {{failed to infer returned types}}

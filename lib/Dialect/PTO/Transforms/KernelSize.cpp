@@ -27,6 +27,7 @@ void takeKernelSizes(func::FuncOp func) {
   }
   func.setType(FunctionType::get(func.getContext(), entry.getArgumentTypes(), func.getResultTypes()));
   func->removeAttr(kGreatestSizesAttr);
+  func->removeAttr(kLeastSizesAttr);
   func->removeAttr(kGreatestRowsAttr);
 }
 

@@ -20,10 +20,13 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
   using TopLayoutBase::TopLayoutBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet push(context), reshape(context);
-    layout::populatePushPermutes(push);
+    for (bool columnsOuter : {false, true}) {
+      RewritePatternSet push(context);
+      layout::populatePushPermutes(push, {columnsOuter});
+      pushPatterns[columnsOuter] = FrozenRewritePatternSet(std::move(push));
+    }
+    RewritePatternSet reshape(context);
     layout::populateReshapePermutes(reshape);
-    pushPatterns = FrozenRewritePatternSet(std::move(push));
     reshapePatterns = FrozenRewritePatternSet(std::move(reshape));
     return success();
   }
@@ -31,17 +34,18 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       PTO_DEBUG("@" << func.getName());
-      layout::convertFeatureMaps(func);
+      layout::Order order = layout::orderFor(func);
+      layout::convertFeatureMaps(func, order);
       // A permute needs one iteration per op that it passes.
       GreedyRewriteConfig config;
       config.maxIterations = GreedyRewriteConfig::kNoLimit;
-      (void)applyPatternsAndFoldGreedily(func, pushPatterns, config);
+      (void)applyPatternsAndFoldGreedily(func, pushPatterns[order.columnsOuter], config);
       (void)applyPatternsAndFoldGreedily(func, reshapePatterns, config);
       func.walk([](PermuteOp permute) { permute->removeAttr(layout::kOwnAttr); });
     }
   }
 
-  FrozenRewritePatternSet pushPatterns, reshapePatterns;
+  FrozenRewritePatternSet pushPatterns[2], reshapePatterns; ///< the first ones by Order::columnsOuter
 };
 } // namespace
 } // namespace pto_mlir::top

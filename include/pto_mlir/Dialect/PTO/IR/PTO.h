@@ -60,6 +60,8 @@ inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";
 inline constexpr llvm::StringLiteral kSizesAttr = "pto.sizes";
 /// On a kernel with such arguments: the greatest value of each scalar.
 inline constexpr llvm::StringLiteral kGreatestSizesAttr = "pto.greatest_sizes";
+/// And the least one.
+inline constexpr llvm::StringLiteral kLeastSizesAttr = "pto.least_sizes";
 /// On such a vector kernel while it is tiled: the greatest extent of the dimension that is known at run time.
 inline constexpr llvm::StringLiteral kGreatestRowsAttr = "pto.greatest_rows";
 

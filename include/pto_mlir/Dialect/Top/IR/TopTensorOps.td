@@ -213,6 +213,20 @@ def Top_TakeRowsOp : Top_TensorOp<"take_rows"> {
   let arguments = (ins Top_Tensor:$input, I64Attr:$first, I64Attr:$count);
 }
 
+def Top_TransposeRowsOp : Top_TensorOp<"transpose_rows"> {
+  let summary = "the transpose of a matrix whose rows or columns are known at run time";
+  let description = [{
+    `output[j, i] = input[i, j]`. It stands at the inputs and outputs of a net, whose layout puts an extent that is known at run time behind
+    others; inside of the net it stands outermost (docs/sizes.md).
+
+    Example:
+    ```mlir
+    %r = top.transpose_rows %x : (tensor<3x640xf32>) -> tensor<640x3xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input);
+}
+
 def Top_ReduceRowsOp : Top_TensorOp<"reduce_rows"> {
   let summary = "sums, means, maxima or minima over rows whose number is known at run time";
   let description = [{

@@ -207,4 +207,23 @@ def TopStorageTypes : Pass<"top-storage-types", "::mlir::ModuleOp"> {
   ];
 }
 
+def TopSizedTransposes : Pass<"top-sized-transposes", "::mlir::ModuleOp"> {
+  let summary = "transpose inputs and outputs whose inner extents are known at run time";
+  let description = [{
+    A permute of an input whose extent at run time stands behind others, as the height of an image stands behind its channels, becomes a
+    `top.transpose_rows` and a permute of what lies behind the extent; likewise at an output. A cast between input and permute moves behind it.
+
+    ```mlir
+    %p = top.permute %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x64x80xf32>) -> tensor<1x64x80x3xf32>
+    ```
+    becomes, where the sizes of %x are (1, 3, s0, 80),
+    ```mlir
+    %m = top.reshape %x {shape = array<i64: 3, 5120>} : (tensor<1x3x64x80xf32>) -> tensor<3x5120xf32>
+    %t = top.transpose_rows %m : (tensor<3x5120xf32>) -> tensor<5120x3xf32>
+    %p = top.reshape %t {shape = array<i64: 1, 64, 80, 3>} : (tensor<5120x3xf32>) -> tensor<1x64x80x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::pto_mlir::top::TopDialect"];
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_TD

@@ -75,6 +75,15 @@ LogicalResult TakeRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
+LogicalResult TransposeRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  if (input.getRank() != 2)
+    return inferError<TransposeRowsOp>(loc, "expects two dimensions, got ", shapeText(input.getShape()));
+  types.push_back(RankedTensorType::get({input.getDimSize(1), input.getDimSize(0)}, input.getElementType()));
+  return success();
+}
+
 LogicalResult ReduceRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(adaptor.getInput().getType());

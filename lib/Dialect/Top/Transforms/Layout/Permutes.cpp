@@ -12,17 +12,29 @@ using namespace mlir;
 
 namespace pto_mlir::top::layout {
 
-SmallVector<int64_t> toChannelsLast(int64_t rank) {
+SmallVector<int64_t> Order::toChannelsLast(int64_t rank) const {
+  if (columnsOuter && rank == 4)
+    return {0, 3, 2, 1};
   SmallVector<int64_t> perm{0};
   llvm::append_range(perm, llvm::seq<int64_t>(2, rank));
   perm.push_back(1);
   return perm;
 }
 
-SmallVector<int64_t> toChannelsFirst(int64_t rank) {
-  SmallVector<int64_t> perm{0, rank - 1};
-  llvm::append_range(perm, llvm::seq<int64_t>(1, rank - 1));
-  return perm;
+SmallVector<int64_t> Order::toChannelsFirst(int64_t rank) const {
+  return invertPermutationVector(toChannelsLast(rank));
+}
+
+Order orderFor(func::FuncOp func) {
+  auto isSize = [](AffineMapAttr sizes, unsigned dim) {
+    return !isa<AffineConstantExpr>(sizes.getValue().getResult(dim));
+  };
+  Order order;
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (auto sizes = func.getArgAttrOfType<AffineMapAttr>(i, kSizesAttr);
+        sizes && sizes.getValue().getNumResults() == 4)
+      order.columnsOuter |= isSize(sizes, 3) && !isSize(sizes, 2);
+  return order;
 }
 
 // The elements of `weight` in row-major order of the permuted shape.
@@ -61,17 +73,17 @@ Value permuted(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> 
   return createConstant(builder, value.getLoc(), name, type, permuteBytes(*weight, perm));
 }
 
-Value ownPermute(OpBuilder &builder, Location loc, Value value) {
+Value ownPermute(OpBuilder &builder, Location loc, Value value, Order order) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-  auto permute = builder.create<PermuteOp>(loc, value, toChannelsFirst(rank));
+  auto permute = builder.create<PermuteOp>(loc, value, order.toChannelsFirst(rank));
   permute->setAttr(kOwnAttr, builder.getUnitAttr());
   return permute;
 }
 
-Value underOwnPermute(Value value) {
+Value underOwnPermute(Value value, Order order) {
   auto permute = value.getDefiningOp<PermuteOp>();
   if (!permute || !permute->hasAttr(kOwnAttr) || permute.getPerm().size() < 3 ||
-      permute.getPerm() != ArrayRef(toChannelsFirst(permute.getPerm().size())))
+      permute.getPerm() != ArrayRef(order.toChannelsFirst(permute.getPerm().size())))
     return nullptr;
   return permute.getInput();
 }

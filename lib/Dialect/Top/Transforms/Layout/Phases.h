@@ -12,27 +12,37 @@ namespace pto_mlir::top::layout {
 /// its position and name.
 constexpr llvm::StringLiteral kOwnAttr = "top.layout_boundary";
 
-/// [N, C, spatial..] -> [N, spatial.., C] and back, as `perm` attributes.
-llvm::SmallVector<int64_t> toChannelsLast(int64_t rank);
-llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
+/// The order of dimensions in which feature maps are computed.
+struct Order {
+  /// Whether images are [N, W, H, C]: of a net whose images have any width, which stands outermost then
+  /// (docs/sizes.md).
+  bool columnsOuter = false;
+
+  /// [N, C, spatial..] -> [N, spatial.., C] and back, as `perm` attributes.
+  llvm::SmallVector<int64_t> toChannelsLast(int64_t rank) const;
+  llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank) const;
+};
+
+/// The order for a net: by the extents of its inputs that are known at run time.
+Order orderFor(mlir::func::FuncOp func);
 
 /// `value` permuted: a constant in the weight store, any other value by a top.permute.
 mlir::Value permuted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> perm);
 
 /// Creates a permute back to NCHW that the pass may sink.
-mlir::Value ownPermute(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+mlir::Value ownPermute(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, Order order);
 
 /// The channels-last operand of a permute created by the pass, or null.
-mlir::Value underOwnPermute(mlir::Value value);
+mlir::Value underOwnPermute(mlir::Value value, Order order);
 
 /// Location of the same tensor held channels-last.
 mlir::Location channelsLastLoc(mlir::Location loc);
 
 /// 1. Converts ops on feature maps to channels-last, between two permutes.
-void convertFeatureMaps(mlir::func::FuncOp func);
+void convertFeatureMaps(mlir::func::FuncOp func, Order order);
 
 /// 2. Sinks these permutes through layout-agnostic ops; inverse permutes cancel.
-void populatePushPermutes(mlir::RewritePatternSet &patterns);
+void populatePushPermutes(mlir::RewritePatternSet &patterns, Order order);
 
 /// 3. Turns permutes that move only unit dimensions into reshapes, and merges reshapes.
 void populateReshapePermutes(mlir::RewritePatternSet &patterns);

@@ -16,7 +16,7 @@ RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getTy
 
 // Recreates `op` on channels-last operands and replaces it by the result permuted back.
 void replaceChannelsLast(
-    PatternRewriter &rewriter, Operation *op, ValueRange operands,
+    PatternRewriter &rewriter, Order order, Operation *op, ValueRange operands,
     llvm::function_ref<void(Operation *)> remap = [](Operation *) {}) {
   auto type = typeOf(op->getResult(0));
   int64_t rank = type.getRank();
@@ -24,38 +24,41 @@ void replaceChannelsLast(
   rewriter.modifyOpInPlace(last, [&] {
     last->setOperands(operands);
     last->getResult(0).setType(
-        RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
+        RankedTensorType::get(applyPermutation(type.getShape(), order.toChannelsLast(rank)), type.getElementType()));
     last->setLoc(channelsLastLoc(op->getLoc()));
     remap(last);
   });
-  rewriter.replaceOp(op, ownPermute(rewriter, op->getLoc(), last->getResult(0)));
+  rewriter.replaceOp(op, ownPermute(rewriter, op->getLoc(), last->getResult(0), order));
 }
 
 // A per-dimension list, reordered for channels-last.
-SmallVector<int64_t> remapped(ArrayRef<int64_t> values) {
-  return applyPermutation(values, toChannelsLast(values.size()));
+SmallVector<int64_t> remapped(ArrayRef<int64_t> values, Order order) {
+  return applyPermutation(values, order.toChannelsLast(values.size()));
 }
 
 struct PushUnary : RewritePattern {
-  explicit PushUnary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  PushUnary(MLIRContext *context, Order order) : RewritePattern(MatchAnyOpTypeTag(), 1, context), order(order) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, RoundOp,
              FloorOp, CeilOp, SignOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp,
              LeakyReluOp, HardSigmoidOp, ClipOp, CastOp, QuantizeOp, DequantizeOp>(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
-    Value input = underOwnPermute(op->getOperand(0));
+    Value input = underOwnPermute(op->getOperand(0), order);
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
     auto type = quantisedElement(op->getResult(0).getType());
     if (type && quantParameters(type).axis)
       return rewriter.notifyMatchFailure(op, "has a scale per index of a dimension");
-    replaceChannelsLast(rewriter, op, input);
+    replaceChannelsLast(rewriter, order, op, input);
     return success();
   }
+
+private:
+  Order order;
 };
 
 struct PushBinary : RewritePattern {
-  explicit PushBinary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  PushBinary(MLIRContext *context, Order order) : RewritePattern(MatchAnyOpTypeTag(), 1, context), order(order) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp>(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with two operands");
@@ -64,7 +67,7 @@ struct PushBinary : RewritePattern {
     bool anyFull = false;
     for (Value operand : op->getOperands()) {
       bool full = typeOf(operand).getShape() == type.getShape();
-      bool own = underOwnPermute(operand) != nullptr && typeOf(operand).getRank() == rank;
+      bool own = underOwnPermute(operand, order) != nullptr && typeOf(operand).getRank() == rank;
       anyFull |= full && own;
       if (full && !own && !getConstant(operand))
         return rewriter.notifyMatchFailure(op, "as many permutes would come as go");
@@ -74,17 +77,17 @@ struct PushBinary : RewritePattern {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(channelsLast(rewriter, operand, rank));
-    replaceChannelsLast(rewriter, op, operands);
+    replaceChannelsLast(rewriter, order, op, operands);
     return success();
   }
 
 private:
   // `operand` of at most `rank` dimensions, reordered so that it broadcasts channels-last.
-  static Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) {
+  Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) const {
     auto type = typeOf(operand);
     // Also of one element: a permute that stays would be pushed again and again.
     if (type.getRank() == rank)
-      if (Value input = underOwnPermute(operand))
+      if (Value input = underOwnPermute(operand, order))
         return input;
     if (type.getNumElements() == 1 && type.getRank() <= rank &&
         llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
@@ -101,18 +104,26 @@ private:
         operand = rewriter.create<ReshapeOp>(unnamed, operand, shape);
       }
     }
-    return permuted(rewriter, unnamed, operand, toChannelsLast(rank));
+    return permuted(rewriter, unnamed, operand, order.toChannelsLast(rank));
   }
+
+  Order order;
 };
 
-struct PushConcat : OpRewritePattern<ConcatOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// A pattern that knows the order of feature maps.
+template <typename OpTy> struct Push : OpRewritePattern<OpTy> {
+  Push(MLIRContext *context, Order order) : OpRewritePattern<OpTy>(context), order(order) {}
+  Order order;
+};
+
+struct PushConcat : Push<ConcatOp> {
+  using Push::Push;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
     SmallVector<Value> inputs;
     bool any = false;
     int64_t rank = typeOf(op.getOutput()).getRank();
     for (Value input : op.getInputs()) {
-      Value under = underOwnPermute(input);
+      Value under = underOwnPermute(input, order);
       any |= under != nullptr;
       if (!under && !getConstant(input))
         return rewriter.notifyMatchFailure(op, "an input is not permuted");
@@ -122,27 +133,27 @@ struct PushConcat : OpRewritePattern<ConcatOp> {
       return rewriter.notifyMatchFailure(op, "no input is permuted");
     for (auto [input, under] : llvm::zip(op.getInputs(), inputs))
       if (!under)
-        under = permuted(rewriter, input.getLoc(), input, toChannelsLast(rank));
-    int64_t axis = toChannelsFirst(rank)[op.getAxis()];
-    replaceChannelsLast(rewriter, op, inputs, [&](Operation *last) { cast<ConcatOp>(last).setAxis(axis); });
+        under = permuted(rewriter, input.getLoc(), input, order.toChannelsLast(rank));
+    int64_t axis = order.toChannelsFirst(rank)[op.getAxis()];
+    replaceChannelsLast(rewriter, order, op, inputs, [&](Operation *last) { cast<ConcatOp>(last).setAxis(axis); });
     return success();
   }
 };
 
 // Remaps attributes that name dimensions from `op` to `last`, the same op on a channels-last operand.
-void remap(SoftmaxOp op, SoftmaxOp last) {
-  last.setAxis(toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]);
+void remap(SoftmaxOp op, SoftmaxOp last, Order order) {
+  last.setAxis(order.toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]);
 }
 
-void remap(SliceOp op, SliceOp last) {
-  last.setStarts(remapped(op.getStarts()));
-  last.setEnds(remapped(op.getEnds()));
-  last.setSteps(remapped(op.getSteps()));
+void remap(SliceOp op, SliceOp last, Order order) {
+  last.setStarts(remapped(op.getStarts(), order));
+  last.setEnds(remapped(op.getEnds(), order));
+  last.setSteps(remapped(op.getSteps(), order));
 }
 
-void remap(ResizeOp op, ResizeOp last) {
-  SmallVector<int64_t> perm = toChannelsLast(op.getSizes().size());
-  last.setSizes(remapped(op.getSizes()));
+void remap(ResizeOp op, ResizeOp last, Order order) {
+  SmallVector<int64_t> perm = order.toChannelsLast(op.getSizes().size());
+  last.setSizes(remapped(op.getSizes(), order));
   last.setScales(applyPermutation(op.getScales(), perm));
   if (std::optional<ArrayRef<double>> roi = op.getRoi()) {
     SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm),
@@ -152,37 +163,37 @@ void remap(ResizeOp op, ResizeOp last) {
   }
 }
 
-void remap(PadOp op, PadOp last) {
+void remap(PadOp op, PadOp last, Order order) {
   size_t rank = op.getPads().size() / 2;
-  SmallVector<int64_t> pads = remapped(op.getPads().take_front(rank));
-  llvm::append_range(pads, remapped(op.getPads().drop_front(rank)));
+  SmallVector<int64_t> pads = remapped(op.getPads().take_front(rank), order);
+  llvm::append_range(pads, remapped(op.getPads().drop_front(rank), order));
   last.setPads(pads);
 }
 
-template <typename OpTy> struct PushRemapped : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
+template <typename OpTy> struct PushRemapped : Push<OpTy> {
+  using Push<OpTy>::Push, Push<OpTy>::order;
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
+    Value input = underOwnPermute(op.getInput(), order);
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { remap(op, cast<OpTy>(last)); });
+    replaceChannelsLast(rewriter, order, op, input, [&](Operation *last) { remap(op, cast<OpTy>(last), order); });
     return success();
   }
 };
 
-template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
-  using OpRewritePattern<ReduceOp>::OpRewritePattern;
+template <typename ReduceOp> struct PushReduce : Push<ReduceOp> {
+  using Push<ReduceOp>::Push, Push<ReduceOp>::order;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
+    Value input = underOwnPermute(op.getInput(), order);
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
     int64_t rank = typeOf(input).getRank();
-    SmallVector<int64_t> first = toChannelsFirst(rank), axes;
+    SmallVector<int64_t> first = order.toChannelsFirst(rank), axes;
     for (int64_t axis : op.getAxes())
       axes.push_back(first[axis]);
     llvm::sort(axes);
     if (op.getKeepdims()) {
-      replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<ReduceOp>(last).setAxes(axes); });
+      replaceChannelsLast(rewriter, order, op, input, [&](Operation *last) { cast<ReduceOp>(last).setAxes(axes); });
       return success();
     }
     // The kept dimensions: in the order of the result, and in memory order.
@@ -205,18 +216,21 @@ template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
 
 // Sinks through a reshape that flattens the spatial dimensions (patches to a sequence): [N, C, spatial..] becomes [N,
 // spatial.., C].
-struct PushFlatten : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct PushFlatten : Push<ReshapeOp> {
+  using Push::Push;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
+    Value input = underOwnPermute(op.getInput(), order);
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
     ArrayRef<int64_t> from = typeOf(op.getInput()).getShape(), to = typeOf(op.getOutput()).getShape();
     if (to.size() != 3 || from.size() <= 3 || to[0] != from[0] || to[1] != from[1])
       return rewriter.notifyMatchFailure(op, "does not make one of the spatial dimensions");
+    // Rows stand first in what the model makes of them.
+    if (order.columnsOuter && from.size() == 4 && from[2] != 1 && from[3] != 1)
+      return rewriter.notifyMatchFailure(op, "makes one dimension of rows and columns");
     SmallVector<int64_t> shape{to[0], to[2], to[1]};
     auto last = rewriter.create<ReshapeOp>(channelsLastLoc(op.getLoc()), input, shape);
-    rewriter.replaceOp(op, ownPermute(rewriter, op.getLoc(), last));
+    rewriter.replaceOp(op, ownPermute(rewriter, op.getLoc(), last, order));
     return success();
   }
 };
@@ -249,10 +263,11 @@ struct Compose : OpRewritePattern<PermuteOp> {
 
 } // namespace
 
-void populatePushPermutes(RewritePatternSet &patterns) {
-  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>,
+void populatePushPermutes(RewritePatternSet &patterns, Order order) {
+  patterns.add<Compose>(patterns.getContext());
+  patterns.add<PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>,
                PushRemapped<ResizeOp>, PushRemapped<PadOp>, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
-               PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
+               PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext(), order);
 }
 
 } // namespace pto_mlir::top::layout
