@@ -129,6 +129,27 @@ def test_random_windows(tmp_path, target):
             np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5, err_msg=f"{kind} {kernel} {window}")
 
 
+def test_many_rows_are_summed_in_parts(tmp_path):
+    """Sums, extrema and means over more rows than one core takes, of few columns."""
+    g = Graph(3)
+    a = g.op("Relu", g.op("Conv", "x", g.weight(8, 3, 3, 3), pads=[1, 1, 1, 1]))
+    means = g.op("GlobalAveragePool", a)
+    spans = g.op("Sub", g.op("ReduceMax", a, axes=[2, 3]), g.op("ReduceMin", a, axes=[2, 3]))
+    g.op("Add", g.op("Sum", means, spans), g.op("ReduceSum", a, g.constant([2, 3], np.int64)), name="y")
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, [1, 3, HEIGHT, 40])], ["y"])
+    reference, answers = ort.InferenceSession(str(tmp_path / "m.onnx")), set()
+    for cores in (1, 24):
+        summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", cores, ranges={HEIGHT: (1, 200, 1)})
+        assert summary["bounded"] == [HEIGHT], summary["remarks"]
+        session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+        for height in (200, 1, 3, 131):
+            x = np.random.default_rng(height).standard_normal([1, 3, height, 40]).astype(np.float32)
+            (ours,), (expected,) = session.run(None, {"x": x}), reference.run(None, {"x": x})
+            np.testing.assert_allclose(ours, expected, rtol=2e-5)
+            answers.add((height, ours.tobytes()))
+    assert len(answers) == 4  # the same bits on 1 and 24 blocks
+
+
 def test_same_bits_on_any_number_of_cores(tmp_path):
     answers = []
     for cores in (1, 2, 24):

@@ -21,22 +21,29 @@ bool stores(Operation *op) {
 
 struct Range {
   int64_t lower, step, trips;
-  Value upper; ///< if it is known at run time; `trips` are the most then
+  Value upper;     ///< if it is known at run time; `trips` are the most then
+  Value stepAtRun; ///< if the step is known at run time: `step` is the least then, 1
 };
 
-/// Nothing if the steps are not known, or how many there may be.
+/// Nothing if it is not known how many steps there may be.
 std::optional<Range> rangeOf(scf::ForOp loop, std::optional<int64_t> greatest) {
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), step = getConstantIntValue(loop.getStep());
   std::optional<int64_t> constant = getConstantIntValue(loop.getUpperBound()), upper = constant ? constant : greatest;
-  if (!lower || !upper || !step || *step <= 0)
+  if (!lower || !upper || (step && *step <= 0))
     return std::nullopt;
-  return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0),
-               constant ? Value() : loop.getUpperBound()};
+  return Range{*lower, step.value_or(1), std::max<int64_t>(llvm::divideCeil(*upper - *lower, step.value_or(1)), 0),
+               constant ? Value() : loop.getUpperBound(), step ? Value() : loop.getStep()};
 }
 
 /// The number of trips as a value.
 Value tripsOf(OpBuilder &builder, Location loc, const Range &range) {
   auto constant = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
+  if (range.stepAtRun) {
+    Value upper = range.upper ? range.upper : constant(range.lower + range.trips);
+    Value last = builder.create<arith::AddIOp>(loc, upper, constant(-1 - range.lower));
+    Value end = builder.create<arith::AddIOp>(loc, last, range.stepAtRun);
+    return builder.create<arith::FloorDivSIOp>(loc, end, range.stepAtRun);
+  }
   if (!range.upper)
     return constant(range.trips);
   if (range.step == 1 && range.lower == 0)
@@ -112,18 +119,19 @@ scf::ForOp Distributor::merge(scf::ForOp outer) {
   while (true) {
     if (!range || range->trips == 0)
       return outer;
-    // Stop when the imbalance is below 10 %.
-    if (llvm::divideCeil(range->trips, planned) * planned * 10 <= range->trips * 11)
+    // Stop when the imbalance is below 10 %; a step at run time is chosen for all loops together.
+    if (!range->stepAtRun && llvm::divideCeil(range->trips, planned) * planned * 10 <= range->trips * 11)
       return outer;
     scf::ForOp inner = innerLoop(outer);
     std::optional<Range> innerRange = inner ? rangeOf(inner, greatestRows) : std::nullopt;
-    if (!innerRange || innerRange->trips == 0 || !outer.isDefinedOutsideOfLoop(inner.getUpperBound()))
+    if (!innerRange || innerRange->trips == 0 || !outer.isDefinedOutsideOfLoop(inner.getUpperBound()) ||
+        !outer.isDefinedOutsideOfLoop(inner.getStep()))
       return outer;
     OpBuilder builder(outer);
     Location loc = outer.getLoc();
     auto constant = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
     int64_t most = range->trips * innerRange->trips;
-    bool known = !range->upper && !innerRange->upper;
+    bool known = !range->upper && !innerRange->upper && !range->stepAtRun && !innerRange->stepAtRun;
     Value allTrips =
         known ? constant(most)
               : builder.create<arith::MulIOp>(loc, tripsOf(builder, loc, *range), tripsOf(builder, loc, *innerRange));
@@ -132,7 +140,7 @@ scf::ForOp Distributor::merge(scf::ForOp outer) {
     merged->setAttr(kDistributeAttr, builder.getUnitAttr());
     builder.setInsertionPointToStart(merged.getBody());
     auto value = [&](Value trip, const Range &r) -> Value {
-      Value scaled = builder.create<arith::MulIOp>(loc, trip, constant(r.step));
+      Value scaled = builder.create<arith::MulIOp>(loc, trip, r.stepAtRun ? r.stepAtRun : constant(r.step));
       return builder.create<arith::AddIOp>(loc, scaled, constant(r.lower));
     };
     Value trip = merged.getInductionVar(), trips = known ? constant(innerRange->trips) : innerTrips;
@@ -148,7 +156,7 @@ scf::ForOp Distributor::merge(scf::ForOp outer) {
       op.moveBefore(end);
     outer.erase();
     outer = merged;
-    range = Range{0, 1, most, known ? Value() : allTrips};
+    range = Range{0, 1, most, known ? Value() : allTrips, Value()};
   }
 }
 

@@ -274,7 +274,10 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     Sizes sizes = of(reduce.getInput());
     if (!isa<AffineConstantExpr>(sizes[2]))
       return op->emitError("reduces rows whose length is known at run time");
-    known[reduce.getOutput()] = {sizes[0], sizes[2]};
+    if (reduce.getParts() == 1)
+      known[reduce.getOutput()] = {sizes[0], sizes[2]};
+    else
+      known[reduce.getOutput()] = {sizes[0], getAffineConstantExpr(reduce.getParts(), op->getContext()), sizes[2]};
     return success();
   }
   if (auto sizes = op->getAttrOfType<AffineMapAttr>(top::kSizesAttr); sizes && op->getNumResults() == 1)

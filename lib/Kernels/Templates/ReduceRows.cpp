@@ -29,6 +29,7 @@ struct Reduction {
   StringRef kind;
   Matrix in, out;
   Ix rows; ///< that are reduced
+  int64_t parts;
 
   bool adds() const { return kind == "sum" || kind == "mean"; }
   double neutral() const {
@@ -80,19 +81,22 @@ struct Reduction {
 
   void manyColumns(Ix outer) {
     int64_t width = std::min(kWidth, roundUp(in.cols, kBlock)), pieces = ceilDiv(in.cols, width);
-    e.share(e.mul(outer, pieces), [&](Ix number) {
-      Ix batch = e.div(number, pieces), column = e.mul(e.rem(number, pieces), width);
+    Ix each = parts == 1 ? rows : e.ceilDiv(rows, parts);
+    e.share(e.mul(outer, parts * pieces), [&](Ix number) {
+      Ix target = e.div(number, pieces), batch = e.div(target, parts), begin = e.mul(e.rem(target, parts), each);
+      Ix column = e.mul(e.rem(number, pieces), width);
       Ix count = e.extent(column, width, in.cols), one = e.constant(1);
+      Ix run = parts == 1 ? rows : e.max(e.min(each, e.sub(rows, begin)), e.constant(0));
       Value sums = e.vec(1, width, e.b.getF32Type());
       e.fill(sums, neutral());
-      e.loop(e.ceilDiv(rows, kRows), 1, [&](Ix trip) {
-        Ix first = e.mul(trip, kRows), height = e.extent(first, kRows, rows);
+      e.loop(e.ceilDiv(run, kRows), 1, [&](Ix trip) {
+        Ix done = e.mul(trip, kRows), height = e.extent(done, kRows, run), first = e.add(begin, done);
         Value tile = read(e.add(e.mul(batch, rows), first), column, kRows, width, height, count);
         Value part = e.valid(e.vec(1, width, e.b.getF32Type()), one, count);
         columns(tile, part);
         combine(e.valid(sums, one, count), part, e.valid(sums, one, count));
       });
-      write(sums, width, batch, column, count);
+      write(sums, width, target, column, count);
     });
   }
 
@@ -127,10 +131,14 @@ public:
   void build(KernelEmitter &e, ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
              ArrayRef<unsigned> results) const override {
     auto op = cast<top::ReduceRowsOp>(ops.front());
-    Reduction reduction{e, op.getKind(), asRows(op.getInput().getType(), arguments[0]),
-                        asRows(op.getType(), results[0]), e.extentOf(arguments[0], 1, 2)};
+    Reduction reduction{e,
+                        op.getKind(),
+                        asRows(op.getInput().getType(), arguments[0]),
+                        asRows(op.getType(), results[0]),
+                        e.extentOf(arguments[0], 1, 2),
+                        static_cast<int64_t>(op.getParts())};
     Ix outer = e.extentOf(arguments[0], 0, 1);
-    if (reduction.in.cols == 1)
+    if (reduction.in.cols == 1 && reduction.parts == 1)
       reduction.oneColumn(outer);
     else
       reduction.manyColumns(outer);

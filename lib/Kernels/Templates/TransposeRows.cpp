@@ -14,8 +14,8 @@ namespace pto_mlir::templates {
 
 namespace {
 
-constexpr int64_t kTurned = 4096; ///< of a tile
-constexpr int64_t kTurnedSide = 64;       ///< of a tile of a matrix with long sides
+constexpr int64_t kTurned = 4096;   ///< of a tile
+constexpr int64_t kTurnedSide = 64; ///< of a tile of a matrix with long sides
 
 class TransposeRows final : public Template {
 public:
@@ -29,7 +29,8 @@ public:
              ArrayRef<unsigned> results) const override {
     auto op = cast<top::TransposeRowsOp>(ops.front());
     Matrix in = asRows(op.getInput().getType(), arguments[0]), out = asRows(op.getType(), results[0]);
-    int64_t height = std::min(roundUp(in.rows, kBlock), kTurnedSide), width = std::min(roundUp(in.cols, kBlock), kTurnedSide);
+    int64_t height = std::min(roundUp(in.rows, kBlock), kTurnedSide),
+            width = std::min(roundUp(in.cols, kBlock), kTurnedSide);
     if (height < kTurnedSide)
       width = std::min(roundUp(in.cols, kBlock), kTurned / height / kBlock * kBlock);
     else
@@ -45,7 +46,8 @@ public:
       Value source = tile(height, width, validRows, validColumns);
       Value scratch = tile(height, width, validRows, validColumns);
       Value turned = tile(width, height, validColumns, validRows);
-      e.load(e.box(in, e.add(e.mul(row, columns), column), {validRows, validColumns}, ArrayRef<Ix>{columns, one}), source);
+      e.load(e.box(in, e.add(e.mul(row, columns), column), {validRows, validColumns}, ArrayRef<Ix>{columns, one}),
+             source);
       e.b.create<pto::TTransOp>(e.loc, source, scratch, turned);
       e.store(turned, e.box(out, e.add(e.mul(column, rows), row), {validColumns, validRows}, ArrayRef<Ix>{rows, one}));
     });

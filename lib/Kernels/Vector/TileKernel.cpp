@@ -365,12 +365,12 @@ SmallVector<OpFoldResult> NestTiler::tileSizes(OpBuilder &builder, ArrayRef<int6
   SmallVector<OpFoldResult> list = getAsIndexOpFoldResult(root.getContext(), sizes);
   SmallVector<int64_t> extents = root.getStaticLoopRanges(), bounds = loopBounds(root);
   SmallVector<unsigned> classes = domain.loopClasses(root);
-  int64_t otherTiles = 1;
-  for (auto [size, bound] : llvm::zip_equal(sizes, bounds))
-    otherTiles *= size == 1 ? bound : 1;
   for (auto [i, extent] : llvm::enumerate(extents)) {
     if (!ShapedType::isDynamic(extent) || sizes[i] <= 1)
       continue;
+    int64_t otherTiles = 1;
+    for (auto [other, size] : llvm::enumerate(sizes))
+      otherTiles *= other == i || size == 0 ? 1 : llvm::divideCeil(bounds[other], size);
     // Columns of a vector move in blocks.
     int64_t unit = classes[i] == nest.colClass ? 8 : 1, parts = std::max<int64_t>(cores / otherTiles, 1) * unit;
     AffineExpr whole = builder.getAffineDimExpr(0);

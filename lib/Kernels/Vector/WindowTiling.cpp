@@ -7,6 +7,8 @@
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
@@ -54,7 +56,7 @@ public:
     auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
     // Images whose number is known at run time are tiled like one.
     images = output.isDynamicDim(0) ? 1 : output.getDimSize(0);
-    rows = output.isDynamicDim(1) ? loopBounds(window)[1] : output.getDimSize(1);
+    rows = output.isDynamicDim(1) ? typicalRows(window) : output.getDimSize(1);
     cols = output.getDimSize(2);
     channels = output.getDimSize(3);
     inputBytes = std::max(1u, input.getElementTypeBitWidth() / 8);
@@ -73,6 +75,18 @@ public:
   }
 
 private:
+  /// Of an image whose rows are known at run time: the geometric mean of the fewest and the most. Tiles for the
+  /// greatest image would leave most cores without one in a small image.
+  static int64_t typicalRows(linalg::LinalgOp window) {
+    auto func = window->getParentOfType<func::FuncOp>();
+    auto number = [&](StringRef name) {
+      auto sizes = func->getAttrOfType<DenseI64ArrayAttr>(name);
+      return sizes ? double(sizes.asArrayRef().front()) : 1.0;
+    };
+    double most = double(loopBounds(window)[1]), share = number(pto::kLeastSizesAttr) / number(pto::kGreatestSizesAttr);
+    return std::max<int64_t>(int64_t(most * std::sqrt(share)), 1);
+  }
+
   int64_t bytes(int64_t h, int64_t w, int64_t c) const {
     int64_t padded = llvm::alignTo(c, converts ? 16 : 8);
     int64_t input = height.span(h) * width.span(w) * (inputBytes + (converts ? 4 : 0));

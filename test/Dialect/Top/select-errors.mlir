@@ -82,6 +82,15 @@ func.func @main(%x: tensor<2x8x4xf32>) -> tensor<4x8x2xf32> {
 // -----
 
 func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @+2 {{'top.reduce_rows' op expects at least one part, got 0}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.reduce_rows %x {kind = "sum", parts = 0} : (tensor<2x8x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x4xf32> {
   // expected-error @+2 {{'top.reduce_rows' op expects a kind of sum, mean, max or min, got product}}
   // expected-error @+1 {{failed to infer returned types}}
   %0 = top.reduce_rows %x {kind = "product"} : (tensor<2x8x4xf32>) -> tensor<2x4xf32>

@@ -77,8 +77,21 @@ template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter 
     return op.emitOpError("reduces over a size that is known at run time, and over a dimension apart from it");
   Location inner = innerLoc(op.getLoc());
   StringRef kind = isMax<TopOp> ? "max" : isMin<TopOp> ? "min" : isMean<TopOp> ? "mean" : "sum";
-  auto reduced = rewriter.create<top::ReduceRowsOp>(
-      op.getLoc(), joinAround(rewriter, inner, op.getInput(), axes.front(), axes.back() + 1), kind);
+  Value rows = joinAround(rewriter, inner, op.getInput(), axes.front(), axes.back() + 1);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(rows.getType()).getShape();
+  // Few columns occupy few cores: many rows are cut into parts, which are few rows.
+  constexpr int64_t kManyRows = 1024, kPieces = 48, kWide = 64;
+  int64_t parts = shape[1] < kManyRows || shape[2] == 1
+                      ? 1
+                      : std::max<int64_t>(kPieces / (shape[0] * llvm::divideCeil(shape[2], kWide)), 1);
+  if (parts > 1) {
+    rows = rewriter.create<top::ReduceRowsOp>(inner, rows, kind, parts);
+    kind = isMean<TopOp> ? "sum" : kind;
+  }
+  Value reduced = rewriter.create<top::ReduceRowsOp>(parts > 1 ? inner : op.getLoc(), rows, kind, 1);
+  if (Type storage = getElementTypeOrSelf(op.getType());
+      parts > 1 && storage != getElementTypeOrSelf(reduced.getType()))
+    reduced = rewriter.create<top::CastOp>(op.getLoc(), reduced, storage);
   rewriter.replaceOp(op, reshape(rewriter, inner, reduced, op.getType().getShape()));
   return success();
 }

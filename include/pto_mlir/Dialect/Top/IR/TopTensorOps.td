@@ -232,12 +232,16 @@ def Top_ReduceRowsOp : Top_TensorOp<"reduce_rows"> {
   let description = [{
     `output[b, j]` is the `kind` (sum, mean, max or min) of `input[b, i, j]` over i, in f32. The mean divides by the rows that there are.
 
+    With `parts` above 1 the rows are cut into as many runs of equal length, and `output[b, p, j]`, of f32, is what run p has: its sum, extremum, or
+    its share of the mean. A run beyond the rows has 0, or an infinity.
+
     Example:
     ```mlir
     %r = top.reduce_rows %x {kind = "sum"} : (tensor<4x7x16xf32>) -> tensor<4x16xf32>
+    %p = top.reduce_rows %x {kind = "mean", parts = 2} : (tensor<4x7x16xf16>) -> tensor<4x2x16xf32>
     ```
   }];
-  let arguments = (ins Top_FloatTensor:$input, StrAttr:$kind);
+  let arguments = (ins Top_FloatTensor:$input, StrAttr:$kind, DefaultValuedAttr<I64Attr, "1">:$parts);
 }
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

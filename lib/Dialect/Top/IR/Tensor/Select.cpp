@@ -91,7 +91,11 @@ LogicalResult ReduceRowsOp::inferReturnTypes(MLIRContext *, std::optional<Locati
     return inferError<ReduceRowsOp>(loc, "expects three dimensions, got ", shapeText(input.getShape()));
   if (!llvm::is_contained({"sum", "mean", "max", "min"}, adaptor.getKind()))
     return inferError<ReduceRowsOp>(loc, "expects a kind of sum, mean, max or min, got ", adaptor.getKind());
-  types.push_back(RankedTensorType::get({input.getDimSize(0), input.getDimSize(2)}, input.getElementType()));
+  int64_t outer = input.getDimSize(0), parts = adaptor.getParts(), columns = input.getDimSize(2);
+  if (parts < 1)
+    return inferError<ReduceRowsOp>(loc, "expects at least one part, got ", parts);
+  types.push_back(parts == 1 ? RankedTensorType::get({outer, columns}, input.getElementType())
+                             : RankedTensorType::get({outer, parts, columns}, Float32Type::get(input.getContext())));
   return success();
 }
 
