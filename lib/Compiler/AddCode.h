@@ -40,6 +40,10 @@ inline std::optional<std::vector<pmodel::KernelDesc>> generateKernels(mlir::Modu
     auto code = backend::generateKernel(part, processor, options);
     if (failed(code))
       return std::nullopt;
+    if (code->numArgs > pmodel::kMostArguments) {
+      part.emitError("reads and stores ") << code->numArgs << " tensors, " << pmodel::kMostArguments << " are the most";
+      return std::nullopt;
+    }
     auto partOf = part->getAttrOfType<mlir::StringAttr>(pto::kPartOfAttr);
     std::string name = partOf ? partOf.str() : code->name;
     auto [place, isNew] = places.insert({name, kernels.size()});

@@ -2,8 +2,8 @@
 #include "pto_mlir/Compiler/Compiler.h"
 
 #include "ControlFlowModel.h"
+#include "DeployNet.h"
 #include "Diagnostics.h"
-#include "EmitPTO.h"
 #include "NumpyType.h"
 #include "SizedImport.h"
 #include "mlir/IR/Verifier.h"
@@ -20,8 +20,6 @@
 #include "pto_mlir/Kernels/Templates.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
 #include "pto_mlir/Pipelines/Registration.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -54,26 +52,6 @@ bool run(PassManager &pm, ModuleOp module, Errors &errors) {
     errors.push_back("the compiler failed without a message");
   return false;
 }
-
-/// Writes the module after a stage to `<folder>/<number>-<stage>.mlir`.
-struct DumpPass : PassWrapper<DumpPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPass)
-  explicit DumpPass(std::string file) : file(std::move(file)) {}
-  StringRef getName() const override { return "dump"; }
-  void runOnOperation() override {
-    std::error_code problem;
-    llvm::ToolOutputFile output(file, problem, llvm::sys::fs::OF_None);
-    if (problem) {
-      getOperation().emitError() << file << ": " << problem.message();
-      return signalPassFailure();
-    }
-    OpPrintingFlags flags;
-    flags.elideLargeElementsAttrs();
-    getOperation().print(output.os(), flags);
-    output.keep();
-  }
-  std::string file;
-};
 
 /// Reads a top module and checks that it has a function @main with outputs.
 OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Errors &errors) {
@@ -263,47 +241,6 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
   return net;
 }
 
-/// Compiles one net without control flow.
-static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (options.debug && main && main->hasAttr(top::kSymbolsAttr)) {
-    errors.push_back(options.mlirFile +
-                     ": a debug build keeps tensors of constant shapes; transform the model with one size "
-                     "of each dimension (--dynamic name=8)");
-    return std::nullopt;
-  }
-  // The target, read by the passes through pto::targetOf.
-  module->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), options.processor));
-  PassManager pm(module.getContext());
-  DeployPipelineOptions pipeline;
-  pipeline.quantize = options.quantize;
-  pipeline.numCore = options.numCore;
-  pipeline.keepAll = options.debug;
-  pipeline.costRemarks = options.costRemarks;
-  pipeline.windows = !options.emitFolder.empty() && !options.emitExact;
-  EmitResult emitted;
-  StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
-    if (!options.dumpFolder.empty())
-      manager.addPass(
-          std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
-    if (!options.emitFolder.empty() && stage == "pto")
-      manager.addPass(createEmitPTO({options.emitFolder, options.processor, options.emitExact}, emitted));
-    // For the dumps behind it (benchmarks/estimates.py).
-    if (!options.dumpFolder.empty() && stage == "pto")
-      manager.addPass(pto::createPTOEstimate({options.numCore}));
-  };
-  buildDeployPipeline(pm, pipeline, hook);
-  std::optional<BuiltModel> built;
-  if (run(pm, module, errors))
-    built = buildModel(module, options, errors);
-  if (!built)
-    return std::nullopt;
-  built->summary.emitted = emitted.written;
-  built->summary.notEmitted = std::move(emitted.left);
-  built->summary.rewritten = std::move(emitted.rewritten);
-  return built;
-}
-
 /// An error message when the options are invalid for the processor; nullopt when they are valid.
 static std::optional<std::string> processorProblem(const DeployOptions &options) {
   const pto::Target *target = pto::findTarget(options.processor);
@@ -322,6 +259,54 @@ std::vector<ProcessorDescription> describeProcessors() {
   return list;
 }
 
+/// Prepares `module` for plans other than those that have not worked: what a kernel could not compute is built from
+/// other ops once, then goes to the host by name.
+static bool takeOtherPlans(ModuleOp module, const RefusedTensors &refused, Errors &errors) {
+  auto refusalOf = [&](Operation *op) {
+    auto found = refused.find(std::string_view(top::getTensorName(op->getLoc())));
+    return found == refused.end() ? nullptr : &found->second;
+  };
+  llvm::StringSet<> marked;
+  module->walk([&](Operation *op) {
+    const Refusal *refusal = refusalOf(op);
+    if (!refusal || refusal->times > 1 || !isa<top::ConvOp, top::ConvTransposeOp, top::MaxPoolOp, top::AvgPoolOp>(op))
+      return;
+    op->setAttr(top::kNoKernelAttr, UnitAttr::get(module.getContext()));
+    marked.insert(top::getTensorName(op->getLoc()));
+  });
+  PassManager pm(module.getContext());
+  if (!marked.empty()) {
+    pm.addPass(top::createTopDecompose());
+    pm.addPass(top::createTopFold());
+  }
+  pm.addPass(top::createTopLegalizeTypes([&](Operation *op) {
+    const Refusal *refusal = refusalOf(op);
+    return refusal && !marked.contains(top::getTensorName(op->getLoc())) ? refusal->limit : templates::refusalByAll(op);
+  }));
+  return run(pm, module, errors);
+}
+
+/// Compiles `module` and writes it.
+static std::optional<DeploySummary> deployOnce(ModuleOp module, const DeployOptions &options, DeployReport report) {
+  if (!takeOtherPlans(module, report.refused, report.errors))
+    return std::nullopt;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (hasControlFlow(module) && main && main->hasAttr(top::kSymbolsAttr)) {
+    report.errors.push_back(options.mlirFile +
+                            ": its sizes are known at run time, but an op of it runs on the host; transform the "
+                            "model with a list of sizes (--dynamic name=1|2|4)");
+    return std::nullopt;
+  }
+  auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, report); };
+  if (hasControlFlow(module))
+    return deployControlFlow(module, options, deploy, report.errors);
+  auto built = deploy(module, options);
+  if (!built)
+    return std::nullopt;
+  auto written = pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile);
+  return withSizes(std::move(built->summary), written, report.errors);
+}
+
 std::optional<DeploySummary> deployModel(const DeployOptions &given, Errors &errors) {
   DeployOptions options = given;
   if (options.processor.empty())
@@ -334,36 +319,23 @@ std::optional<DeploySummary> deployModel(const DeployOptions &given, Errors &err
   OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
   if (!module)
     return std::nullopt;
-  std::vector<std::string> remarks;
-  DiagnosticCollector collector(&context, errors, &remarks);
-  PassManager pm(&context);
-  pm.addPass(top::createTopLegalizeTypes(templates::refusalByAll));
-  std::optional<DeploySummary> summary;
-  if (!run(pm, *module, errors)) {
-    nameFile(options.mlirFile, errors);
+  RefusedTensors refused;
+  while (true) {
+    Errors own;
+    std::vector<std::string> remarks;
+    DiagnosticCollector collector(&context, own, &remarks);
+    unsigned known = countRefusals(refused);
+    OwningOpRef<ModuleOp> copy(module->clone());
+    if (std::optional<DeploySummary> summary = deployOnce(*copy, options, {own, remarks, refused})) {
+      summary->remarks = std::move(remarks);
+      return summary;
+    }
+    if (countRefusals(refused) > known)
+      continue;
+    nameFile(options.mlirFile, own);
+    errors.insert(errors.end(), own.begin(), own.end());
     return std::nullopt;
   }
-  auto main = module->lookupSymbol<func::FuncOp>("main");
-  if (hasControlFlow(*module) && main && main->hasAttr(top::kSymbolsAttr)) {
-    errors.push_back(options.mlirFile +
-                     ": its sizes are known at run time, but an op of it runs on the host; transform the "
-                     "model with a list of sizes (--dynamic name=1|2|4)");
-    return std::nullopt;
-  }
-  if (hasControlFlow(*module)) {
-    auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, errors); };
-    summary = deployControlFlow(*module, options, deploy, errors);
-  } else {
-    if (auto built = deployNet(*module, options, errors))
-      summary = withSizes(
-          std::move(built->summary),
-          pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile), errors);
-  }
-  if (summary)
-    summary->remarks = std::move(remarks);
-  else
-    nameFile(options.mlirFile, errors);
-  return summary;
 }
 
 } // namespace pto_mlir

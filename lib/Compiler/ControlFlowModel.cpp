@@ -26,7 +26,7 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
   if (!program)
     return std::nullopt;
   pmodel::ModelAssembler assembler;
-  bool isEmpty = true;
+  bool isEmpty = true, isWhole = true;
   for (ModuleOp net : module.getOps<ModuleOp>()) {
     DeployOptions own = options;
     for (std::string *folder : {&own.dumpFolder, &own.emitFolder})
@@ -38,8 +38,9 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
         }
       }
     auto built = deployNet(net, own);
-    if (!built)
-      return std::nullopt;
+    isWhole &= built.has_value(); // every net is tried: one report names all problems
+    if (!isWhole)
+      continue;
     // Free the net's IR, since there may be hundreds of nets.
     net.getBody()->clear();
     DeploySummary &summary = built->summary;
@@ -56,6 +57,8 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
       return std::nullopt;
     }
   }
+  if (!isWhole)
+    return std::nullopt;
   Result<pmodel::WriteSummary> written = [&] {
     if (!isEmpty) {
       assembler.addProgram(std::move(*program));

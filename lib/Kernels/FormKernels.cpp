@@ -3,6 +3,7 @@
 #include "FormKernels/MergeSizes.h"
 #include "FormKernels/Normalize.h"
 #include "FormKernels/Outline.h"
+#include "FormKernels/PlanClusters.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
@@ -23,6 +24,8 @@ namespace pto_mlir {
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   using FormKernelsBase::FormKernelsBase;
+  FormKernels(const FormKernelsOptions &options, KernelPlans plans)
+      : FormKernelsBase(options), plans(std::move(plans)) {}
 
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
@@ -38,9 +41,17 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     FailureOr<kernels::Clusters> clusters = kernels::formClusters(main.getBody().front(), keepAll);
     if (failed(clusters))
       return signalPassFailure();
+    if (plans.trial && failed(kernels::planClusters(*clusters, keepAll, plans)))
+      return signalPassFailure();
     PTO_DEBUG("@main: " << clusters->all.size() << " clusters");
     kernels::outlineClusters(main, *clusters, keepAll);
   }
+
+  KernelPlans plans;
 };
 } // namespace
+
+std::unique_ptr<Pass> createFormKernels(const FormKernelsOptions &options, KernelPlans plans) {
+  return std::make_unique<FormKernels>(options, std::move(plans));
+}
 } // namespace pto_mlir

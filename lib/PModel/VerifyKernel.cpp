@@ -50,8 +50,9 @@ Status verifyKernel(const KernelDesc &kernel, const std::string &processor) {
   const isa::ArchInfo *arch = isa::findArch(processor);
   if (!arch)
     return Failure{"unknown processor '" + processor + "'"};
-  if (kernel.numArgs > 255)
-    return Failure{"has " + std::to_string(kernel.numArgs) + " arguments, a view can name 255"};
+  if (kernel.numArgs > kMostArguments)
+    return Failure{"has " + std::to_string(kernel.numArgs) + " arguments, a view can name " +
+                   std::to_string(kMostArguments)};
   if (kernel.blocks < 1 || kernel.blocks > 1024)
     return Failure{"runs on " + std::to_string(kernel.blocks) + " blocks, expects 1 to 1024"};
   std::set<std::pair<CoreKind, uint8_t>> engines;

@@ -25,31 +25,12 @@ void buildTransformPipeline(OpPassManager &pm, const TransformPipelineOptions &o
   pm.addPass(top::createTopLegalizeTypes(templates::refusalByAll));
 }
 
-void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage) {
-  auto endStage = [&](StringRef name) {
-    if (stage)
-      stage(pm, name);
-  };
-  pm.addPass(top::createTopLayout());
-  pm.addPass(top::createTopStorageTypes({options.quantize}));
-  pm.addPass(top::createTopSizedTransposes());
-  // A debug build stores the scores and weights, too.
-  if (!options.keepAll)
-    pm.addPass(top::createTopFuseAttention(
-        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
-  endStage("top");
-  pm.addPass(
-      createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll, /*stateWrites=*/true, /*templates=*/true}));
-  endStage("linalg");
-  pm.addPass(createFormKernels({options.keepAll}));
-  pm.addPass(createAssignSizes());
-  endStage("kernels");
-  if (options.join && !options.keepAll)
-    pm.addPass(createJoinKernels({options.numCore}));
+void buildKernelsPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage) {
   // What is on pointers is done for the passes of vector kernels.
   pm.addPass(createBuildTemplateKernels({options.numCore}));
   pm.addPass(createTileVectorKernels({options.numCore}));
-  endStage("tiled");
+  if (stage)
+    stage(pm, "tiled");
   pm.addPass(createBufferizeVectorKernels());
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
   pm.addPass(createBuildAttentionKernels({options.numCore}));
@@ -60,8 +41,34 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createCSEPass());
   if (options.costRemarks)
     pm.addPass(createRemarkCosts({options.numCore}));
-  endStage("pto");
+  if (stage)
+    stage(pm, "pto");
   buildCommandsPipeline(pm, {}, stage);
+}
+
+void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage,
+                         const KernelPlans &plans) {
+  auto endStage = [&](StringRef name) {
+    if (stage)
+      stage(pm, name);
+  };
+  pm.addPass(top::createTopLayout());
+  pm.addPass(top::createTopStorageTypes({options.quantize}));
+  pm.addPass(top::createTopSizedTransposes());
+  // A debug build stores the scores and weights, too.
+  bool attention = options.attentionKernels && !options.keepAll;
+  if (attention)
+    pm.addPass(top::createTopFuseAttention(
+        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+  endStage("top");
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attention, /*stateWrites=*/true, /*templates=*/true}));
+  endStage("linalg");
+  pm.addPass(createFormKernels({options.keepAll}, plans));
+  pm.addPass(createAssignSizes());
+  endStage("kernels");
+  if (options.join && !options.keepAll)
+    pm.addPass(createJoinKernels({options.numCore}));
+  buildKernelsPipeline(pm, options, stage);
   pm.addPass(createPlanGlobalMemory({options.keepAll}));
   pm.addPass(createConvertHostToVM({options.keepAll}));
   endStage("host");

@@ -80,6 +80,9 @@ struct LocalMemoryUse {
   uint32_t bytes = 0;
 };
 
+/// Arguments of a kernel: what a view can name.
+inline constexpr unsigned kMostArguments = 255;
+
 /// A kernel: the command streams of its engines, and its launch parameters.
 struct KernelDesc {
   std::string name; // unique

@@ -4,6 +4,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "pto_mlir/Kernels/KernelTrial.h"
 #include <functional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct DeployPipelineOptions : mlir::PassPipelineOptions<DeployPipelineOptions> 
       *this, "join",
       llvm::cl::desc("fuse a matrix product and the vector kernel that follows it, where estimated faster"),
       llvm::cl::init(true)};
+  Option<bool> attentionKernels{*this, "attention-kernels",
+                                llvm::cl::desc("one kernel for each attention that has one"), llvm::cl::init(true)};
   Option<bool> windows{*this, "windows",
                        llvm::cl::desc("also build each convolution without img2col, for emission as .pto"),
                        llvm::cl::init(false)};
@@ -39,8 +42,13 @@ void buildTransformPipeline(mlir::OpPassManager &pm, const TransformPipelineOpti
 /// Called at the end of each stage with its name; may add passes (for example a dump).
 using StageHook = std::function<void(mlir::OpPassManager &, llvm::StringRef stage)>;
 
-/// top -> linalg -> kernels -> pto -> engine streams, and the host program.
-void buildDeployPipeline(mlir::OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage = {});
+/// top -> linalg -> kernels -> pto -> engine streams, and the host program. With a trial in `plans`, form-kernels
+/// plans.
+void buildDeployPipeline(mlir::OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage = {},
+                         const KernelPlans &plans = {});
+
+/// The part of it from kernels on tensors to engine streams.
+void buildKernelsPipeline(mlir::OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage = {});
 
 /// Options of `--pto-text-to-functions`, as those of pto-compile with the same names.
 struct TextPipelineOptions : mlir::PassPipelineOptions<TextPipelineOptions> {

@@ -3,6 +3,7 @@
 #include "Outline.h"
 
 #include "KernelBody.h"
+#include "SameKernel.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -16,16 +17,6 @@
 using namespace mlir;
 
 namespace pto_mlir::kernels {
-namespace {
-
-// Function names are read by people and by assemblers: letters, digits and _.
-std::string sanitised(StringRef name) {
-  constexpr size_t kLongest = 60;
-  std::string text;
-  for (char c : name.take_front(kLongest))
-    text.push_back(llvm::isAlnum(c) ? c : '_');
-  return text;
-}
 
 bool sameKernel(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
@@ -38,6 +29,17 @@ llvm::hash_code hashKernel(func::FuncOp kernel) {
   for (Operation &op : kernel.getBody().front())
     hash = llvm::hash_combine(hash, op.getName().getAsOpaquePointer());
   return hash;
+}
+
+namespace {
+
+// Function names are read by people and by assemblers: letters, digits and _.
+std::string sanitised(StringRef name) {
+  constexpr size_t kLongest = 60;
+  std::string text;
+  for (char c : name.take_front(kLongest))
+    text.push_back(llvm::isAlnum(c) ? c : '_');
+  return text;
 }
 
 class Outliner {

@@ -48,6 +48,12 @@ void connectDestinations(func::FuncOp func) {
       continue;
     argument = reshapeLike(builder, argument, returned);
     auto op = returned.getDefiningOp<linalg::LinalgOp>();
+    // What computes its operand again has been folded away.
+    if (isa<BlockArgument>(returned) && returned != argument) {
+      builder.setInsertionPoint(ret);
+      ret.setOperand(i, createCopy(builder, ret.getLoc(), value, func.getArgument(firstOutput + i)));
+      continue;
+    }
     if (!op)
       continue;
     OpOperand *init = op.getTiedOpOperand(cast<OpResult>(returned));

@@ -194,3 +194,40 @@ func.func @max_pool_long_stride(%x: tensor<2x3x140xf32>) -> tensor<2x3x2xf32> {
   %0 = top.max_pool %x {kernel = array<i64: 86>, strides = array<i64: 40>, pads = array<i64: 1, 0>, dilations = array<i64: 1>} : (tensor<2x3x140xf32>) -> tensor<2x3x2xf32>
   return %0 : tensor<2x3x2xf32>
 }
+
+// -----
+
+// Downward in two dimensions, both whole.
+// CHECK-LABEL: @downward_twice
+// CHECK: %[[R:.*]] = top.gather %{{.*}} {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+// CHECK: top.gather %[[R]], {{.*}} {axis = 1 : i64} : (tensor<2x3xf32>, tensor<3xi64>) -> tensor<2x3xf32>
+func.func @downward_twice(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = top.slice %x {starts = array<i64: 1, 2>, ends = array<i64: -1, -1>, steps = array<i64: -1, -1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+// 1,000 elements: 31 at every position, 32 of these, and the last 31 once more.
+// CHECK-LABEL: @long_pool
+// CHECK: %[[B:.*]] = top.max_pool {{.*}} kernel = array<i64: 1, 31>
+// CHECK: %[[W:.*]] = top.max_pool {{.*}}dilations = array<i64: 1, 31>, kernel = array<i64: 1, 32>
+// CHECK: %[[L:.*]] = top.slice %[[B]] {{.*}}starts = array<i64: 0, 0, 0, 969>
+// CHECK: top.max %[[W]], %[[L]]
+func.func @long_pool(%x: tensor<1x2x1x1400xf32>) -> tensor<1x2x1x401xf32> {
+  %0 = top.max_pool %x {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1000>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x1x1400xf32>) -> tensor<1x2x1x401xf32>
+  return %0 : tensor<1x2x1x401xf32>
+}
+
+// -----
+
+// No kernel could be built: taps become channels.
+// CHECK-LABEL: @no_kernel
+// CHECK: top.concat
+// CHECK: top.conv {{.*}} (tensor<1x6x3x6xf32>, tensor<2x6x1x3xf32>)
+func.func @no_kernel(%x: tensor<1x2x5x6xf32>) -> tensor<1x2x3x4xf32> {
+  %f = arith.constant dense<1.0> : tensor<2x2x3x3xf32>
+  %0 = top.conv %x, %f {top.no_kernel, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x2x5x6xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x3x4xf32>
+  return %0 : tensor<1x2x3x4xf32>
+}

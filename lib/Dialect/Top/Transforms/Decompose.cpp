@@ -26,6 +26,7 @@ struct Decompose : public impl::TopDecomposeBase<Decompose> {
     decompose::populateLargeWindows(patterns, maxWindow);
     decompose::populateComputedFilters(patterns);
     decompose::populatePools(patterns, maxPoolPixels);
+    decompose::populateLongPools(patterns);
     decompose::populateGathers(patterns);
     decompose::populateResizes(patterns);
     decompose::populateSlices(patterns);

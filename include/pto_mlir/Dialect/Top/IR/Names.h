@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kOverSizeAttr = "top.over_size";
 /// Argument and result attribute of `@main`, and attribute of a constant of which only the first rows count: the
 /// extents as functions of the symbols, an affine map without dimensions.
 inline constexpr llvm::StringLiteral kSizesAttr = "top.sizes";
+/// Unit attribute of an op for which no kernel can be built: top-decompose expresses it by others.
+inline constexpr llvm::StringLiteral kNoKernelAttr = "top.no_kernel";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).

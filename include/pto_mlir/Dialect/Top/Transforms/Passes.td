@@ -25,9 +25,11 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
     - a convolution over three and more dimensions: the taps along the first become channels, its positions part of the batch; a pool takes
       that dimension by itself after the others;
     - a convolution whose kernel, stride, dilation or padding exceeds `max-window` in a dimension: blocks of one stride or single taps become
-      channels, or the kernel is cut and the parts are added; the same for windows that no local memory holds;
+      channels, or the kernel is cut and the parts are added; the same for windows that no local memory holds,
+      and for convolutions and pools marked `top.no_kernel`;
     - a convolution with a computed filter becomes the product of the filter and the patches;
-    - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice;
+    - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice; one over
+      more than 256 elements of a dimension takes blocks of about the square root of its taps first;
     - a maximum pool at a long stride takes the maximum of each block of a stride first;
     - a resize of f64 (whose products the host computes) or of integers takes one dimension after the other: a gather, or a product with the weights;
       of integers only where every dimension copies elements, and not where a slice or repetition does;

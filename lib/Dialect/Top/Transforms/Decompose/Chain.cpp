@@ -1,5 +1,7 @@
 #include "Decompose.h"
 
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -63,6 +65,10 @@ void Window::dropFirst() {
 void Window::makeUnit(size_t i) {
   kernel[i] = strides[i] = dilations[i] = 1;
   begins[i] = ends[i] = 0;
+}
+
+Value Chain::constant(StringRef name, Type element, ArrayRef<int64_t> shape, ArrayRef<double> values) {
+  return createConstant(rewriter, loc, name, RankedTensorType::get(shape, element), fromDoubles(element, values));
 }
 
 Value stackTaps(Chain &chain, Value input, size_t i, ArrayRef<int64_t> starts, int64_t stride, int64_t out,

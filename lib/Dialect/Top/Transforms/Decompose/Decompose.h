@@ -21,6 +21,8 @@ public:
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t dim);
   /// step - 1 zeros between the elements of dimension `dim`.
   mlir::Value spread(mlir::Value value, int64_t dim, int64_t step);
+  mlir::Value constant(llvm::StringRef name, mlir::Type element, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<double> values);
 
   mlir::PatternRewriter &rewriter;
   mlir::Location loc;
@@ -70,6 +72,8 @@ void populateLargeWindows(mlir::RewritePatternSet &patterns, int64_t most);
 void populateComputedFilters(mlir::RewritePatternSet &patterns);
 /// Pools over one element, over windows of more than `mostPixels` pixels, and maxima at long strides.
 void populatePools(mlir::RewritePatternSet &patterns, int64_t mostPixels);
+/// Pools over more than some hundred elements along one dimension.
+void populateLongPools(mlir::RewritePatternSet &patterns);
 /// Resizes of f64, and of integers by factors that are no whole numbers.
 void populateResizes(mlir::RewritePatternSet &patterns);
 /// Gathers of many short rows.

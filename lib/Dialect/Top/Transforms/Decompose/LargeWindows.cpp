@@ -3,6 +3,8 @@
 // product over rows that begin 160 apart); taps become channels; a long kernel becomes a sum of convolutions.
 #include "Decompose.h"
 
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top::decompose {
@@ -22,8 +24,9 @@ public:
       rewriter.replaceOp(op, express(op, w, i, rewriter));
       return success();
     }
-    if (w.rank() == 2 && w.kernel[0] > 1 && w.kernel[1] > 1 &&
-        (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && hasManyTaps(w)))) {
+    bool isRefused = op->hasAttr(kNoKernelAttr) && w.rank() == 2 && (w.kernel[0] > 1 || w.kernel[1] > 1);
+    if (isRefused || (w.rank() == 2 && w.kernel[0] > 1 && w.kernel[1] > 1 &&
+                      (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && hasManyTaps(w))))) {
       size_t i = reach(w, 0) < reach(w, 1);
       Chain chain(rewriter);
       Value input = chain.pad(op.getInput(), 2 + i, w.begins[i], w.ends[i]);
@@ -139,7 +142,8 @@ public:
   LogicalResult matchAndRewrite(ConvTransposeOp op, PatternRewriter &rewriter) const override {
     Window w(shapeOf(op.getFilter()).drop_front(2), op.getStrides(), op.getDilations(), op.getPads());
     auto isLarge = [&](ArrayRef<int64_t> sizes) { return llvm::any_of(sizes, [&](int64_t n) { return n > most; }); };
-    if (op.getLayout() != "NCHW" || !(isLarge(w.kernel) || isLarge(w.strides) || isLarge(w.dilations)))
+    if (op.getLayout() != "NCHW" ||
+        !(op->hasAttr(kNoKernelAttr) || isLarge(w.kernel) || isLarge(w.strides) || isLarge(w.dilations)))
       return rewriter.notifyMatchFailure(op, "img2col can express it");
     Chain chain(rewriter);
     Value input = op.getInput(), filter = op.getFilter();

@@ -2,6 +2,8 @@
 // of maxima; a mean of means, since the number of elements is a product over the dimensions, at the edges too.
 #include "Decompose.h"
 
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -50,7 +52,8 @@ public:
     int64_t pixels = 1;
     for (auto [kernel, dilation] : llvm::zip_equal(w.kernel, w.dilations))
       pixels *= (kernel - 1) * dilation + 1;
-    if (op.getLayout() != "NCHW" || w.rank() != 2 || pixels <= most || w.kernel[0] == 1 || w.kernel[1] == 1)
+    if (op.getLayout() != "NCHW" || w.rank() != 2 || (pixels <= most && !op->hasAttr(kNoKernelAttr)) ||
+        w.kernel[0] == 1 || w.kernel[1] == 1)
       return rewriter.notifyMatchFailure(op, "the window is small");
     Window rows = w, columns = w;
     rows.makeUnit(0);

@@ -57,11 +57,6 @@ public:
   }
 
 private:
-  static Value constant(Chain &chain, Type element, ArrayRef<int64_t> shape, ArrayRef<double> values) {
-    return createConstant(chain.rewriter, chain.loc, "resize", RankedTensorType::get(shape, element),
-                          fromDoubles(element, values));
-  }
-
   static Value gathered(Chain &chain, Value value, ArrayRef<int64_t> indices, int64_t dim) {
     Type i64 = chain.rewriter.getI64Type();
     Value list =
@@ -83,7 +78,7 @@ private:
     SmallVector<int64_t> shape(shapeOf(value));
     shape.back() = out;
     Value rows = chain.reshape(value, {ShapedType::getNumElements(shapeOf(value)) / in, in});
-    Value weights = constant(chain, getElementTypeOrSelf(value.getType()), {in, out}, matrix);
+    Value weights = chain.constant("resize", getElementTypeOrSelf(value.getType()), {in, out}, matrix);
     Value product = chain.rewriter.create<MatMulOp>(chain.loc, rows, weights, Value(), false, false, TypeAttr());
     return chain.permute(chain.reshape(product, shape), perm);
   }
@@ -102,8 +97,8 @@ private:
       }
       SmallVector<int64_t> along(shapeOf(value).size(), 1);
       along[dim] = lists.size();
-      value = chain.rewriter.create<MulOp>(chain.loc, value, constant(chain, element, along, kept));
-      value = chain.rewriter.create<AddOp>(chain.loc, value, constant(chain, element, along, added));
+      value = chain.rewriter.create<MulOp>(chain.loc, value, chain.constant("resize", element, along, kept));
+      value = chain.rewriter.create<AddOp>(chain.loc, value, chain.constant("resize", element, along, added));
     }
     return value;
   }

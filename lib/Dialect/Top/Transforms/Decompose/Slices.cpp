@@ -25,7 +25,8 @@ struct DownwardSlice : OpRewritePattern<SliceOp> {
                                 fromInts(i64, indices));
     starts[dim] = 0, ends[dim] = count, rest[dim] = 1;
     SmallVector<int64_t> selected = withDim(shapeOf(op.getInput()), dim, count);
-    if (ArrayRef<int64_t>(selected) == shapeOf(op.getOutput())) {
+    bool isWhole = llvm::all_of(rest, [](int64_t step) { return step == 1; });
+    if (isWhole && ArrayRef<int64_t>(selected) == shapeOf(op.getOutput())) {
       rewriter.replaceOpWithNewOp<GatherOp>(op, op.getInput(), list, dim);
       return success();
     }
