@@ -1,108 +1,114 @@
-"""ONNX's own node tests, as far as their operators are supported: a case is answered as ONNX says or refused with a
-clear error."""
+"""ONNX's own backend tests through pto_mlir.backend: a fixed sample, all of them in the long run. A test gives what
+ONNX says or is refused with a clear error."""
 
-import importlib
-import pkgutil
-import re
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
-from onnx.backend.test.case import node as suite
-from pto_mlir import compiler
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from pto_mlir import backend
 from pto_mlir.errors import UserError
-from pto_mlir.runtime import InferenceSession
+
+from regression import onnx_node_tests, onnx_suite
 
 ROOT = Path(__file__).resolve().parents[2]
-
-# onnxruntime and this project divide by the rounded number of result pixels minus one, ONNX's reference by the
-# unrounded one.
-AS_ONNXRUNTIME = {
-    "test_resize_downsample_scales_linear_align_corners",
-    "test_resize_downsample_scales_cubic_align_corners",
-}
-# Families with tests of their own, in test_attention.py.
-ELSEWHERE = re.compile("test_(attention|rotary_embedding|tensorscatter)")
-# Of 1356 cases of onnx 1.22, 1232 were computed.
-FEWEST = 1226
+FULL = os.environ.get("PTO_MLIR_FULL_TESTS") == "1"
+# Tests of onnx 1.23.2 that passed: of the sample of 300, and of all 2033.
+FEWEST = {False: 229, True: 1562}
 
 
-def cases():
-    """Cases whose operators are all in the table of supported ones."""
-    supported = set(re.findall(r"^\| (\w+) \|", (ROOT / "docs" / "onnx-ops.md").read_text(), re.M))
-    for module in pkgutil.iter_modules(suite.__path__):
-        importlib.import_module(f"{suite.__name__}.{module.name}")
-    for case in suite._NodeTestCases:
-        if (
-            case.model is not None
-            and {node.op_type for node in case.model.graph.node} <= supported
-            and not ELSEWHERE.match(case.name)
-        ):
-            yield case
+def outcomes(folder, *arguments):
+    """The outcomes of the command's run, and its exit code."""
+    command = [sys.executable, "regression/onnx_node_tests.py", "--json", str(folder / "t.json")]
+    ran = subprocess.run([*command, "--markdown", str(folder / "t.md"), *arguments], cwd=ROOT, capture_output=True)
+    assert ran.returncode in (0, 1), ran.stderr.decode()
+    return json.loads((folder / "t.json").read_text())["tests"], ran.returncode
 
 
-def convert(model, folder, constants):
-    """The model with its inputs `constants` (name to array) turned into initializers, compiled."""
-    kept = onnx.ModelProto()
-    kept.CopyFrom(model)
-    for name, value in constants.items():
-        kept.graph.initializer.append(numpy_helper.from_array(value, name))
-        kept.graph.input.remove(next(info for info in kept.graph.input if info.name == name))
-    onnx.save(kept, folder / "m.onnx")
-    compiler.transform(str(folder / "m.onnx"), "m", None, [], str(folder / "m.mlir"), "")
-    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), "F32", "a3", 1, False)
-    return InferenceSession(str(folder / "m.pmodel"), threads=1)
+def test_backend_tests(tmp_path):
+    scope = ["--jobs", "2"] if FULL else ["--sample", "300", "--no-onnxruntime"]
+    tests, code = outcomes(tmp_path, *scope)
+    passed = [test for test in tests if test["status"] == "passed"]
+    bad = [f"{test['name']}: {test['reason']}" for test in tests if test["status"] in onnx_node_tests.BAD]
+    assert not bad and code == 0, "\n".join(bad)
+    for test in tests:
+        assert "'arith." not in test["reason"] and "'math." not in test["reason"], f"not for people: {test}"
+    assert len(passed) >= FEWEST[FULL]
 
 
-def answer(case, folder):
-    """The tensors that we compute for a case's first data set, or the error. Axes, shapes and filters are inputs in the
-    cases: where that is what is refused, all inputs but the first are made constants."""
-    values = case.data_sets[0][0]
-    names = [info.name for info in case.model.graph.input]
-    feed = {name: to_array(value) for name, value in zip(names, values, strict=False)}
-    try:
-        try:
-            return convert(case.model, folder, {}).run(None, feed)
-        except UserError as error:
-            if len(feed) < 2 or not re.search("constant|run time|not compiled for", str(error)):
-                raise
-        rest = {name: feed[name] for name in names[1:]}
-        return convert(case.model, folder, rest).run(None, {names[0]: feed[names[0]]})
-    except Exception as error:
-        return error
+def test_table_and_choice(tmp_path):
+    """A test on the host, one specialised on values, one that is out of scope, in the table."""
+    tests, _ = outcomes(tmp_path, "--tests", "^test_(add|cast_FLOAT_to_DOUBLE|adam|range_float_type_positive_delta)$")
+    found = {test["name"]: test for test in tests}
+    assert found["test_add"]["status"] == "passed" and not found["test_add"]["host_ops"]
+    assert found["test_add"]["onnxruntime"] == "passed" and found["test_add"]["op"] == "Add"
+    assert found["test_adam"]["status"] == "out of scope" and found["test_adam"]["reason"] == "training"
+    assert found["test_cast_FLOAT_to_DOUBLE"]["host_ops"]
+    assert found["test_range_float_type_positive_delta"]["specialised"] == ["start", "limit", "delta"]
+    assert "| passed specialised on values | 1 |" in (tmp_path / "t.md").read_text()
+    names = [f"test_{i}" for i in range(50)]
+    assert onnx_node_tests.choose(names, "", 5, 1) == onnx_node_tests.choose(names, "", 5, 1)
 
 
-def to_array(value):
-    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+def test_processes_that_die_or_hang():
+    """The other tests go on in a new process, and what is wrong is told from what is refused."""
+
+    def hang():
+        while True:
+            pass
+
+    def fail(error):
+        raise error
+
+    tests = {
+        "test_dies": ("", lambda: os._exit(3)),
+        "test_hangs": ("", hang),
+        "test_refused": ("", lambda: fail(UserError("no"))),
+        "test_wrong": ("", lambda: fail(AssertionError("5 is not 4"))),
+        "test_passes": ("", lambda: None),
+    }
+    got = onnx_suite.run(tests, tests, {}, 2, 2)
+    assert [outcome.status for outcome in got] == ["crashed", "timed out", "refused", "wrong", "passed"]
 
 
-def of_ml_dtypes(array, dtype):
-    """Types that numpy lacks: sessions return the bits of floats, and integers of a byte."""
-    return array.astype(dtype) if "int" in dtype.name else array.view(dtype)
+def test_one_node():
+    """run_node with types from the inputs; an old opset; a device and inputs that are not there."""
+    x = np.array([[1, -2, 3]], np.float32)
+    (y,) = backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x])
+    np.testing.assert_array_equal(y, [[1, 0, 3]])
+    (y,) = backend.run_node(helper.make_node("Unsqueeze", ["x"], ["y"], axes=[0]), [x], opset_version=11)
+    assert y.shape == (1, 1, 3)
+    with pytest.raises(UserError, match="device 'CUDA'"):
+        backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x], device="CUDA")
+    with pytest.raises(UserError, match="1 inputs, got 2"):
+        backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x, x])
 
 
-def test_node_cases(tmp_path):
-    answered = 0
-    for case in cases():
-        ours = answer(case, tmp_path)
-        if isinstance(ours, Exception):
-            assert type(ours).__module__.startswith("pto_mlir") and str(ours), f"{case.name}: {ours!r}"
-            assert "'arith." not in str(ours) and "'math." not in str(ours), f"{case.name}: not for people: {ours}"
-            continue
-        answered += 1
-        for got, wanted in zip(ours, map(to_array, case.data_sets[0][1]), strict=True):
-            if narrow := wanted.dtype.isbuiltin == 2:
-                got = of_ml_dtypes(got, wanted.dtype)
-            assert got.dtype == wanted.dtype and got.shape == wanted.shape, case.name
-            if case.name not in AS_ONNXRUNTIME:
-                got, wanted = (got.astype(np.float32), wanted.astype(np.float32)) if narrow else (got, wanted)
-                rtol = 2**-7 if narrow else 1e-3
-                np.testing.assert_allclose(got, wanted, rtol=rtol, atol=1e-5, err_msg=case.name)
-    assert answered >= FEWEST
+def test_values_compiled_for():
+    """The shape of a Reshape: one compilation for each set of values; symbolic sizes: one for each shape."""
+    reshape = helper.make_node("Reshape", ["x", "s"], ["y"])
+    infos = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4]),
+        helper.make_tensor_value_info("s", TensorProto.INT64, [2]),
+    ]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])
+    model = helper.make_model(
+        helper.make_graph([reshape], "g", infos, [y]), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
+    )
+    rep = backend.prepare(model)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for shape in ([2, 6], [6, 2], [2, 6]):
+        np.testing.assert_array_equal(rep.run([x, np.array(shape)])[0], x.reshape(shape))
+        assert rep.specialised == ["s"]
+    np.testing.assert_array_equal(rep.run([x[:2], np.array([8, 1])])[0], x[:2].reshape(8, 1))
 
 
-def test_powers_of_negative_numbers(tmp_path):
+def test_powers_of_negative_numbers():
     """Constant and computed exponents: integral, fractional and absent, against numpy."""
     x = np.array([-2, -1.5, -1, 0, 0.25, 1, 1.25, 3], np.float32)
     exponents = [0, 1, 2, 3, 65, 66, -2, -3, 0.5, 2.5, 1.7]
@@ -126,8 +132,8 @@ def test_powers_of_negative_numbers(tmp_path):
         [numpy_helper.from_array(np.float32(e), f"e{i}") for i, e in enumerate(exponents)],
     )
     computed = np.array(exponents, np.float32)
-    session = convert(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path, {})
-    *columns, table = session.run(None, {"x": x, "column": x[:, None], "computed": computed})
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    *columns, table = backend.run_model(model, {"x": x, "column": x[:, None], "computed": computed})
     with np.errstate(all="ignore"):
         wanted = np.power(x[:, None], computed)
     np.testing.assert_allclose(table, wanted, rtol=2e-5)
