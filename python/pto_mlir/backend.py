@@ -29,7 +29,9 @@ from .runtime import InferenceSession, InvalidArgument
 FIRST_OPSET = 7
 # Most elements of an input whose values a model may be compiled for.
 MAX_FIXED = 64
-NEEDS_VALUES = re.compile("must be constant|must be a constant|run time|not compiled for|constant scalars")
+NEEDS_VALUES = re.compile(
+    "must be constant|must be a constant|must be one constant|run time|not compiled for|constant scalars"
+)
 
 
 def _fixed_inputs(feed: dict[str, np.ndarray]) -> list[list[str]]:

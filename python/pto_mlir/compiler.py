@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 from .errors import UserError
+from .functions import import_with_bodies
 from .state import POSITION, NetState, presents, split
 
 
@@ -50,9 +51,11 @@ def transform(
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
     greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
-    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md."""
+    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md. Functions that are no operators of the importer
+    are replaced by their bodies."""
     names = input_shapes or [], output_names, mlir, preprocess, max_extent
-    return _call("transform", model_def, model_name, *names, sizes or {}, ranges or {}, state, state_length, strict_f64)
+    options = *names, sizes or {}, ranges or {}, state, state_length, strict_f64
+    return import_with_bodies(model_def, lambda path: _call("transform", path, model_name, *options))
 
 
 def describe(mlir) -> dict:

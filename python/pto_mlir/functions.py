@@ -1,0 +1,149 @@
+"""Functions of ONNX, local to a model or the bodies of operators, where the importer has no better lowering."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import UserError
+
+if TYPE_CHECKING:
+    import onnx
+
+# How the importer names a node's operator in an error (Importer::reportNode).
+_REFUSED = re.compile(r"\(([^()\s]+), opset (?:\d+|unknown)\): ")
+
+Function = tuple[str, str]  # domain and name
+
+
+def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict:
+    """`transform` of the model; where that refuses operators that are functions, of a copy with their bodies in their
+    place, which "remarks" of the result names."""
+    try:
+        return transform(model_def)
+    except UserError as error:
+        first = last = error
+    functions: list[Function] = []
+    while more := [function for function in _refused(str(last), model_def) if function not in functions]:
+        functions += more
+        try:
+            with _expanded(model_def, functions) as path:
+                result = transform(path)
+        except UserError as error:
+            last = UserError(str(error).replace(path, model_def))
+            continue
+        result["remarks"] += [f"{_title(function)}: computed by its function's body" for function in functions]
+        return result
+    if last is not first:
+        raise UserError(f"{first}\n  by its function's body: {last}")
+    raise first
+
+
+def _title(function: Function) -> str:
+    return ".".join(filter(None, function))
+
+
+def _refused(errors: str, model_def: str) -> list[Function]:
+    """The operators that the errors name and that are functions, of the model or of ONNX."""
+    refused = dict.fromkeys(_REFUSED.findall(errors))
+    model = _load(model_def) if refused else None
+    if not model:
+        return []
+    local = {_title((function.domain, function.name)): (function.domain, function.name) for function in model.functions}
+    opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
+    found = []
+    for title in refused:
+        domain, _, name = title.rpartition(".")
+        if title in local:
+            found.append(local[title])
+        elif _has_body(name, domain, opsets.get(domain)):
+            found.append((domain, name))
+    return found
+
+
+def _load(model_def: str) -> onnx.ModelProto | None:
+    import onnx
+
+    try:
+        return onnx.load(model_def, load_external_data=False)
+    except Exception:  # the importer has said what is wrong with the file
+        return None
+
+
+def _has_body(name: str, domain: str, opset: int | None) -> bool:
+    from onnx import defs
+
+    if opset is None or not defs.has(name, domain):
+        return False
+    try:
+        schema: Any = defs.get_schema(name, opset, domain)
+    except defs.SchemaError:
+        return False
+    return schema.has_function or schema.has_context_dependent_function
+
+
+def _spell_defaults(model: onnx.ModelProto, functions: list[Function]) -> None:
+    """Gives nodes the attributes that they leave out; the inliner drops references to these."""
+    from onnx import defs
+
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    for node in model.graph.node:
+        if (node.domain, node.op_type) in functions and defs.has(node.op_type, node.domain):
+            given = {attribute.name for attribute in node.attribute}
+            schema: Any = defs.get_schema(node.op_type, opsets[node.domain], node.domain)
+            for name, attribute in schema.attributes.items():
+                if name not in given and attribute.default_value.name:
+                    node.attribute.append(attribute.default_value)
+
+
+def _with_local_bodies(model: onnx.ModelProto, functions: list[Function]) -> onnx.ModelProto:
+    """A copy whose calls of ONNX's own `functions` are calls of functions local to the model, with bodies for the types
+    at each call."""
+    import onnx
+    from onnx import defs
+
+    model = onnx.shape_inference.infer_shapes(model)
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    types = {info.name: info.type for part in ("input", "value_info") for info in getattr(model.graph, part)}
+    for weight in model.graph.initializer:
+        types[weight.name] = onnx.helper.make_tensor_type_proto(weight.data_type, weight.dims)
+    for number, node in enumerate(model.graph.node):
+        if (node.domain, node.op_type) not in functions or not defs.has(node.op_type, node.domain):
+            continue
+        schema: Any = defs.get_schema(node.op_type, opsets[node.domain], node.domain)
+        if not schema.has_context_dependent_function:
+            continue
+        kinds = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+        body = onnx.FunctionProto()
+        version = opsets[node.domain]
+        body.ParseFromString(
+            schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), kinds)
+        )
+        body.domain, body.name = node.domain, node.op_type = "pto_mlir.bodies", f"{node.op_type}_{number}"
+        model.functions.append(body)
+    model.opset_import.append(onnx.helper.make_opsetid("pto_mlir.bodies", 1))
+    return model
+
+
+@contextmanager
+def _expanded(model_def: str, functions: list[Function]) -> Iterator[str]:
+    """The path of a copy with the bodies of `functions` in place of their calls; beside a model whose weights are in
+    files of their own."""
+    import onnx
+    import onnx.inliner
+
+    model = onnx.load(model_def, load_external_data=False)
+    _spell_defaults(model, functions)
+    try:
+        inlined = onnx.inliner.inline_selected_functions(model, functions, inline_schema_functions=True)
+    except RuntimeError:  # it has no type for an input that is left out
+        inlined = onnx.inliner.inline_local_functions(_with_local_bodies(model, functions))
+    outside = any(weight.data_location == onnx.TensorProto.EXTERNAL for weight in inlined.graph.initializer)
+    with tempfile.NamedTemporaryFile(suffix=".onnx", dir=Path(model_def).parent if outside else None) as file:
+        file.write(inlined.SerializeToString())
+        file.flush()
+        yield file.name
