@@ -122,6 +122,17 @@ func.func @downward_slice(%x: tensor<4x6xf32>) -> tensor<3x3xf32> {
 
 // -----
 
+// Downward in two whole dimensions, which leaves the shape as it is.
+// CHECK-LABEL: @turned
+// CHECK: top.gather {{.*}} {axis = 0 : i64}
+// CHECK: top.gather {{.*}} {axis = 1 : i64}
+func.func @turned(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = top.slice %x {starts = array<i64: 3, 5>, ends = array<i64: -1, -1>, steps = array<i64: -1, -1>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// -----
+
 // What img2col takes stays.
 // CHECK-LABEL: @plain
 // CHECK-NEXT: arith.constant
