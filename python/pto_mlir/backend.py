@@ -168,9 +168,13 @@ class Backend(OnnxBackend):
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> Rep:
         """Compiles a model. quantize: F32 (default), F16, BF16; threads: of the simulator. Models of older opsets than
         the compiler reads are converted by onnx."""
+        super().prepare(model, device)
+        return cls._compile(model, device, **kwargs)
+
+    @classmethod
+    def _compile(cls, model: onnx.ModelProto, device: str, **kwargs: Any) -> Rep:
         if not cls.supports_device(device):
             raise UserError(f"device '{device}': only 'CPU' is there, the simulator")
-        super().prepare(model, device)
         opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), None)
         if opset is not None and opset < FIRST_OPSET:
             model = onnx.version_converter.convert_version(model, FIRST_OPSET)
@@ -200,7 +204,9 @@ class Backend(OnnxBackend):
         model = helper.make_model(
             helper.make_graph([node], "node", infos, results), opset_imports=[helper.make_opsetid(node.domain, opset)]
         )
-        return cls.run_model(onnx.shape_inference.infer_shapes(model), arrays, device, **kwargs)
+        # Checked above; the checker of models asks for shapes of results that follow from values.
+        rep = cls._compile(onnx.shape_inference.infer_shapes(model), device, **kwargs)
+        return rep.run(arrays)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

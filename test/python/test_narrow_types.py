@@ -244,7 +244,7 @@ def test_an_input_that_only_gives_a_type_may_be_empty(tmp_path):
     session = deploy(tmp_path, [node], {"x": ("FLOAT", [3]), "like": ("INT8", [0])}, "INT8")
     feed = {"x": np.array([1.5, -7, 99], np.float32), "like": np.zeros(0, np.int8)}
     assert np.array_equal(session.run(None, feed)[0], [1, -7, 99])
-    with pytest.raises(UserError, match="input 'like': dimension 0 is 0, it must be positive"):
+    with pytest.raises(UserError, match="broadcast"):
         deploy(
             tmp_path,
             [helper.make_node("Add", ["x", "like"], ["y"])],

@@ -6,6 +6,13 @@
 
 namespace pto_mlir::onnx {
 
+/// Converts elements; `value` itself where it has the type.
+inline mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "") {
+  if (!value || mlir::getElementTypeOrSelf(value.getType()) == element)
+    return value;
+  return node.create<top::CastOp>(name, value, {node.named("to", mlir::TypeAttr::get(element))});
+}
+
 /// Builds the ops of one node's decomposition. Intermediate values have no tensor name; the result gets the node's
 /// output name. A null value marks an error already reported and propagates.
 class Formula {

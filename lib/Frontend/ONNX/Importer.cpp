@@ -39,6 +39,8 @@ std::optional<top::Weight> Importer::constant(StringRef name) {
 }
 
 void Importer::define(StringRef name, Value value) {
+  if (name.empty()) // an output that the node leaves out
+    return;
   tensors[name].value = value;
   if (top::getTensorName(value) != name)
     absorb(name);
@@ -97,7 +99,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
                   (entry->maxInputs == entry->minInputs ? std::string()
                    : entry->maxInputs == kVariadic      ? std::string(" or more")
                                                         : " to " + std::to_string(entry->maxInputs)));
-  if (!proto.output_size() || proto.output(0).empty())
+  if (llvm::all_of(proto.output(), [](const std::string &output) { return output.empty(); }))
     return reject("has no output");
   for (int i = 0; i < count; ++i) {
     const std::string &name = proto.input(i);
@@ -140,8 +142,11 @@ static void eraseDead(Block &block) {
 
 void Importer::finishFunction(func::FuncOp func) {
   SmallVector<Value> results;
-  for (const std::string &name : outputs)
+  for (const std::string &name : outputs) {
     results.push_back(value(name));
+    if (type(name).hasStaticShape() && type(name).getNumElements() == 0)
+      report("output '" + name + "' is empty");
+  }
   builder.create<func::ReturnOp>(builder.getUnknownLoc(), results);
   eraseDead(func.getBody().front());
   func.setFunctionType(
@@ -175,10 +180,12 @@ OwningOpRef<ModuleOp> Importer::run() {
     arg.setLoc(top::namedLoc(context, input->name()));
     // Without elements, it is known.
     auto type = cast<RankedTensorType>(arg.getType());
-    if (isStatic(type) && type.getNumElements() == 0)
+    if (isStatic(type) && type.getNumElements() == 0) {
       tensors[input->name()] = {Value(), emptyWeight(type)};
-    else
+      hasEmptyInput = true;
+    } else {
       tensors[input->name()].value = arg;
+    }
   }
   setInputShapes(SmallVector<Value>(block->getArguments()));
   markStates(func);
@@ -194,6 +201,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   if (!errors.empty() || !finishStates(func))
     return nullptr;
   finishFunction(func);
+  if (!errors.empty())
+    return nullptr;
   top::addAbsorbed(*module, absorbed.getArrayRef());
   if (failed(verify(*module)))
     return nullptr;

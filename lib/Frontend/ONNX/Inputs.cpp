@@ -68,23 +68,6 @@ static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   return text + "]";
 }
 
-// Whether the graph reads its input as a type (CastLike) or as a list of axes only, so that it may be empty.
-static bool isTypeOrList(const ::onnx::GraphProto &graph, StringRef name) {
-  for (const auto &output : graph.output())
-    if (output.name() == name)
-      return false;
-  for (const auto &node : graph.node()) {
-    for (const auto &attribute : node.attribute())
-      if (attribute.has_g() && !isTypeOrList(attribute.g(), name))
-        return false;
-    bool hasList = node.op_type() == "CastLike" || StringRef(node.op_type()).starts_with("Reduce");
-    for (auto [i, input] : llvm::enumerate(node.input()))
-      if (input == name && !(hasList && i == 1))
-        return false;
-  }
-  return true;
-}
-
 std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input,
                                                          const std::vector<int64_t> *given, const StatePair *state) {
   const auto &tensor = input.type().tensor_type();
@@ -119,7 +102,7 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
       return fail("shape " + shapeText(tensor.shape()) +
                   " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
     int64_t size = given ? (*given)[i] : dim->dim_value();
-    bool isEmpty = size == 0 && fixed && isTypeOrList(file.model().graph(), input.name());
+    bool isEmpty = size == 0 && fixed; // the model says so
     if ((size < 1 && !isEmpty) || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
     if (fixed && size != dim->dim_value())

@@ -227,6 +227,17 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   return {};
 }
 
+// What an op makes of no elements; nullopt where it needs some.
+static std::optional<double> ofNoElements(StringRef op, size_t operands) {
+  if (op == top::ReduceSumOp::getOperationName() || (op == top::MatMulOp::getOperationName() && operands == 2))
+    return 0;
+  if (op == top::ReduceMaxOp::getOperationName())
+    return -std::numeric_limits<double>::infinity();
+  if (op == top::ReduceMinOp::getOperationName())
+    return std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
 // Folds an op with an empty operand. Nets have no empty tensors, so the result must be a constant or another operand.
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   OpBuilder &b = builder();
@@ -254,10 +265,11 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
                   [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
-  // Sums over no elements are 0.
-  if (opName == top::ReduceSumOp::getOperationName() ||
-      (opName == top::MatMulOp::getOperationName() && operands.size() == 2))
-    return top::createConstant(b, loc, name, type, std::vector<char>(top::tensorBytes(type).value_or(0), 0));
+  if (std::optional<double> neutral = ofNoElements(opName, operands.size())) {
+    bool isBool = type.getElementType().isInteger(1);
+    std::vector<double> values(type.getNumElements(), isBool ? double(*neutral > 0) : *neutral);
+    return top::createConstant(b, loc, name, type, top::fromDoubles(type.getElementType(), values));
+  }
   (void)error(reason);
   return {};
 }

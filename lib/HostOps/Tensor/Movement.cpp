@@ -39,6 +39,13 @@ Status reshape(const TensorCall &call) {
   return moveStrided(call, shape, stridesOf(shape));
 }
 
+// The same bytes as elements of another type.
+Status bitcast(const TensorCall &call) {
+  if (elementBits(call.resultType) != elementBits(call.inputs[0].type))
+    return Failure{"the elements of a bitcast have another size"};
+  return moveStrided(call, call.inputs[0].shape, stridesOf(call.inputs[0].shape));
+}
+
 Status permute(const TensorCall &call) {
   Shape perm = parameter<Shape>(call, "perm", {}), own = stridesOf(call.inputs[0].shape), shape, strides;
   Shape sorted = perm, all(own.size());
@@ -181,7 +188,7 @@ struct MovementRow {
 };
 constexpr MovementRow kRows[] = {{"reshape", 1, reshape}, {"permute", 1, permute}, {"slice", 1, slice},
                                  {"expand", 1, expand},   {"concat", 0, concat},   {"gather", 2, gather},
-                                 {"pad", 1, pad}};
+                                 {"pad", 1, pad},         {"bitcast", 1, bitcast}};
 
 const MovementRow *rowOf(std::string_view name, size_t inputs) {
   for (const MovementRow &row : kRows)
@@ -198,7 +205,7 @@ std::optional<Status> runMovement(const TensorCall &call) {
   const MovementRow *row = rowOf(call.name, call.inputs.size());
   if (!row)
     return std::nullopt;
-  if (call.resultType != call.inputs[0].type)
+  if (call.resultType != call.inputs[0].type && call.name != "bitcast")
     return Failure{"moves elements into another type"};
   return row->run(call);
 }

@@ -57,10 +57,10 @@ void registerBinary(Registry &registry) {
   registry.add("Mul", {7, kMaxOpset, 2, 2, importBinary<top::MulOp>});
   registry.add("Div", {7, kMaxOpset, 2, 2, importDiv});
   registry.add("Pow", {7, kMaxOpset, 2, 2, importPow});
-  registry.add("Max", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MaxOp>});
-  registry.add("Min", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MinOp>});
-  registry.add("Mean", {8, kMaxOpset, 1, kVariadic, importMean});
-  registry.add("Sum", {8, kMaxOpset, 1, kVariadic, importVariadic<top::AddOp>});
+  registry.add("Max", {7, kMaxOpset, 1, kVariadic, importVariadic<top::MaxOp>});
+  registry.add("Min", {7, kMaxOpset, 1, kVariadic, importVariadic<top::MinOp>});
+  registry.add("Mean", {7, kMaxOpset, 1, kVariadic, importMean});
+  registry.add("Sum", {7, kMaxOpset, 1, kVariadic, importVariadic<top::AddOp>});
 }
 
 } // namespace pto_mlir::onnx

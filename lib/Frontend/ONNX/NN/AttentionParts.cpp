@@ -12,12 +12,6 @@ namespace pto_mlir::onnx {
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-Value castTo(Node &node, Value value, Type element, StringRef name) {
-  if (!value || typeOf(value).getElementType() == element)
-    return value;
-  return node.create<top::CastOp>(name, value, {node.named("to", TypeAttr::get(element))});
-}
-
 Value sliceDim(Node &node, Value value, int64_t dim, int64_t begin, int64_t end) {
   if (!value)
     return {};

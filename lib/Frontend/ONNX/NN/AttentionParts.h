@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_ATTENTIONPARTS_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NN_ATTENTIONPARTS_H
 
-#include "../Node.h"
+#include "../Composite.h"
 
 namespace pto_mlir::onnx {
 
@@ -50,9 +50,6 @@ mlir::Value sliceDim(Node &node, mlir::Value value, int64_t dim, int64_t begin, 
 
 /// Concatenates along `axis` under the given name.
 mlir::Value concatenate(Node &node, llvm::StringRef name, mlir::ValueRange parts, int64_t axis);
-
-/// Converts elements; `value` itself where it has the type.
-mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "");
 
 /// Whether rows can be numbered; reports an error if there are too many.
 bool areCountable(Node &node, int64_t rows);

@@ -6,8 +6,14 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 
 static LogicalResult importDropout(Node &node) {
-  if (node.wantsOutput(1))
-    return node.error("the mask output ('" + node.outputName(1) + "') is not supported");
+  if (node.wantsOutput(1)) { // nothing is dropped
+    OpBuilder &b = node.builder();
+    auto type = RankedTensorType::get(node.type(0).getShape(),
+                                      node.opset() < 10 ? node.type(0).getElementType() : Type(b.getI1Type()));
+    std::vector<char> ones = top::fromInts(type.getElementType(), std::vector<int64_t>(type.getNumElements(), 1));
+    node.set(1, top::createConstant(b, top::namedLoc(b.getContext(), node.outputName(1)), node.outputName(1), type,
+                                    std::move(ones)));
+  }
   if (node.opset() < 12)
     node.floatAttr("ratio", 0.5);
   else

@@ -115,6 +115,13 @@ public:
     Value all = product(rows, row(node.input(1), direction), added);
     return all ? node.reshape("", all, {steps, batch, gates * hidden}) : Value();
   }
+  /// `value` with the peephole number `which` (input P) of `cell` added; as it is without.
+  Value peep(int64_t direction, int64_t which, Value value, Value cell) {
+    if (!node.has(7) || !cell)
+      return value;
+    Value weights = part(row(node.input(7), direction), 0, which * hidden, (which + 1) * hidden);
+    return f.of<top::AddOp>(value, f.of<top::MulOp>(cell, weights));
+  }
   Value recurrence(int64_t direction) { return row(node.input(2), direction); }
   /// The initial state; null for zeros.
   Value initial(int64_t direction, unsigned input) {
@@ -200,14 +207,16 @@ private:
 
 Value sum(Formula &f, Value a, Value b) { return a && b ? f.of<top::AddOp>(a, b) : a ? a : b; }
 
-// i, o, f, g = sigma(..), c = f c + i g, h = o tanh(c).
+// i, o, f, g = sigma(..), c = f c + i g, h = o tanh(c). Peepholes: i and f see the cell before, o the one after.
 LogicalResult importLSTM(Node &node) {
   StringRef functions[] = {"Sigmoid", "Tanh", "Tanh"};
   Recurrent r(node, 4, functions);
   if (failed(r.read()))
     return failure();
-  if (node.intAttr("input_forget", 0) || node.has(7))
-    return node.error((node.has(7) ? Twine("peepholes (input P) are") : Twine("input_forget is")) + " not supported");
+  if (node.intAttr("input_forget", 0))
+    return node.error("input_forget is not supported");
+  if (node.has(7) && !r.isShape(7, {r.directions, 3 * r.hidden}))
+    return node.error("P does not have the shape that direction and hidden_size ask for");
   SmallVector<Value> cells, weights;
   LogicalResult done = r.run(
       [&](int64_t d) {
@@ -217,10 +226,11 @@ LogicalResult importLSTM(Node &node) {
       },
       [&](int64_t d, Value given, Value h) -> Value {
         Value all = r.f.of<top::AddOp>(r.product(h, weights[d]), given);
-        Value i = r.activate(d, 0, r.gate(all, 0, 1)), o = r.activate(d, 0, r.gate(all, 1, 2)),
-              f = r.activate(d, 0, r.gate(all, 2, 3));
+        Value i = r.activate(d, 0, r.peep(d, 0, r.gate(all, 0, 1), cells[d])),
+              f = r.activate(d, 0, r.peep(d, 2, r.gate(all, 2, 3), cells[d]));
         Value g = r.activate(d, 1, r.gate(all, 3, 4));
         cells[d] = r.f.of<top::AddOp>(r.f.of<top::MulOp>(f, cells[d]), r.f.of<top::MulOp>(i, g));
+        Value o = r.activate(d, 0, r.peep(d, 1, r.gate(all, 1, 2), cells[d]));
         return cells[d] ? r.f.of<top::MulOp>(o, r.activate(d, 2, cells[d])) : Value();
       });
   if (failed(done))

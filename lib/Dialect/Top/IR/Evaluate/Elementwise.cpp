@@ -69,6 +69,15 @@ static Int2 intBinary(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
+using Int1 = int64_t (*)(int64_t);
+
+static Int1 intUnary(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Int1>(op)
+      .Case([](NegOp) { return [](int64_t x) { return wrap(-uint64_t(x)); }; })
+      .Case([](AbsOp) { return [](int64_t x) { return x < 0 ? wrap(-uint64_t(x)) : x; }; })
+      .Default([](Operation *) { return nullptr; });
+}
+
 // Applies fn to the elements of two tensors broadcast to `shape`.
 template <typename T, typename Fn>
 static std::vector<T> broadcast(ArrayRef<int64_t> shape, const Weight &a, const Weight &b, ArrayRef<T> va,
@@ -95,6 +104,11 @@ std::optional<std::vector<char>> evaluateElementwise(Operation *op, ArrayRef<Wei
     if (isa<DivOp>(op) && llvm::is_contained(b, 0))
       return std::nullopt;
     return fromInts(element, broadcast<int64_t>(type.getShape(), operands[0], operands[1], a, b, fn));
+  }
+  if (Int1 fn = fromInt ? intUnary(op) : nullptr) {
+    std::vector<int64_t> values = toInts(operands[0]);
+    llvm::transform(values, values.begin(), fn);
+    return fromInts(element, values);
   }
   if (fromInt)
     return std::nullopt;

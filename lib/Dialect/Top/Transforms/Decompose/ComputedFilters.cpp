@@ -7,13 +7,13 @@
 using namespace mlir;
 
 namespace pto_mlir::top::decompose {
-namespace {
 
-// Ops on constants alone are folded by top-fold.
 bool isConstant(Value value) {
   Operation *op = value.getDefiningOp();
   return op && (getConstant(value) || (op->getNumOperands() && llvm::all_of(op->getOperands(), isConstant)));
 }
+
+namespace {
 
 struct ComputedFilter : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;

@@ -29,6 +29,8 @@ public:
 };
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+/// Whether a value is constant once top-fold has run: a constant, or an op on constants alone.
+bool isConstant(mlir::Value value);
 /// The shape with dimension `dim` replaced by several.
 llvm::SmallVector<int64_t> withDim(llvm::ArrayRef<int64_t> shape, int64_t dim, llvm::ArrayRef<int64_t> sizes);
 
@@ -66,7 +68,8 @@ mlir::Value poolLike(AvgPoolOp op, mlir::Value input, const Window &window, mlir
 
 /// Convolutions and pools over three and more spatial dimensions.
 void populateSpatial(mlir::RewritePatternSet &patterns);
-/// Convolutions and transposed ones whose kernel, stride, dilation or padding exceeds `most`.
+/// Convolutions and transposed ones whose kernel, stride, dilation or padding exceeds `most`; transposed ones with a
+/// computed filter.
 void populateLargeWindows(mlir::RewritePatternSet &patterns, int64_t most);
 /// Convolutions with a computed filter.
 void populateComputedFilters(mlir::RewritePatternSet &patterns);

@@ -133,8 +133,8 @@ private:
   int64_t most;
 };
 
-// A transposed convolution with a large kernel or padding is a convolution of the spread input with the mirrored
-// filter.
+// A transposed convolution with a large kernel or padding, or with a filter that is computed, is a convolution of the
+// spread input with the mirrored filter.
 class LargeTransposed : public OpRewritePattern<ConvTransposeOp> {
 public:
   LargeTransposed(MLIRContext *context, int64_t most) : OpRewritePattern(context), most(most) {}
@@ -142,8 +142,9 @@ public:
   LogicalResult matchAndRewrite(ConvTransposeOp op, PatternRewriter &rewriter) const override {
     Window w(shapeOf(op.getFilter()).drop_front(2), op.getStrides(), op.getDilations(), op.getPads());
     auto isLarge = [&](ArrayRef<int64_t> sizes) { return llvm::any_of(sizes, [&](int64_t n) { return n > most; }); };
-    if (op.getLayout() != "NCHW" ||
-        !(op->hasAttr(kNoKernelAttr) || isLarge(w.kernel) || isLarge(w.strides) || isLarge(w.dilations)))
+    bool isComputed = !isConstant(op.getFilter());
+    if (op.getLayout() != "NCHW" || !(isComputed || op->hasAttr(kNoKernelAttr) || isLarge(w.kernel) ||
+                                      isLarge(w.strides) || isLarge(w.dilations)))
       return rewriter.notifyMatchFailure(op, "img2col can express it");
     Chain chain(rewriter);
     Value input = op.getInput(), filter = op.getFilter();
