@@ -21,7 +21,7 @@ from onnx import helper, numpy_helper
 from onnx.backend.base import Backend as OnnxBackend
 from onnx.backend.base import BackendRep, namedtupledict
 
-from . import compiler
+from . import compiler, sequences
 from .errors import UserError
 from .runtime import InferenceSession, InvalidArgument
 
@@ -81,6 +81,7 @@ class Rep(BackendRep):
         self._model, self._options = model, (quantize, threads)
         weights = {weight.name for weight in model.graph.initializer}
         self._inputs = [info for info in model.graph.input if info.name not in weights]
+        self.output_names = [info.name for info in model.graph.output]
         self._types = [_numpy_type(info) for info in model.graph.output]
         self._compiled: dict[tuple, tuple[_Compiled, list[str]]] = {}
         self.host_ops: list[str] = []
@@ -103,7 +104,7 @@ class Rep(BackendRep):
             feed = {name: _array(name, value) for name, value in zip(names, inputs, strict=False)}
         results = self._answer(feed)
         arrays = [_as_type(array, dtype) for array, dtype in zip(results, self._types, strict=True)]
-        return namedtupledict("Outputs", [info.name for info in self._model.graph.output])(*arrays)
+        return namedtupledict("Outputs", self.output_names)(*arrays)
 
     def _answer(self, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
         try:
@@ -136,6 +137,49 @@ class Rep(BackendRep):
         return self._compiled[key][0]
 
 
+class ListRep(BackendRep):
+    """A model with sequences and optionals: compiled at a run, for the numbers of elements that are given."""
+
+    def __init__(self, model: onnx.ModelProto, quantize: str = "F32", threads: int = 1):
+        self._model, self._options = model, (quantize, threads)
+        weights = {weight.name for weight in model.graph.initializer}
+        self._inputs = [info.name for info in model.graph.input if info.name not in weights]
+        self._made: dict[tuple, tuple[Rep, dict[str, sequences.Meaning]]] = {}
+        self.host_ops: list[str] = []
+        self.specialised: list[str] = []
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """As Rep.run; sequences are lists, an optional without a value is None."""
+        feed = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._inputs, inputs, strict=False))
+        tensors = {name: np.asarray(v) for name, v in feed.items() if v is not None and not isinstance(v, list)}
+        problem: UserError | None = None
+        for fixed in ([], *(_fixed_inputs(tensors) if tensors else [])):
+            try:
+                return self._run_with(feed, {name: tensors[name] for name in fixed})
+            except UserError as error:
+                problem = error
+                if not NEEDS_VALUES.search(str(error)):
+                    break
+        raise problem or UserError("no inputs")
+
+    def _run_with(self, feed: dict[str, Any], values: dict[str, np.ndarray]) -> tuple[Any, ...]:
+        flat = sequences.flat_feed({name: value for name, value in feed.items() if name not in values})
+        key = tuple((n, v.shape) for n, v in flat.items()), tuple((n, v.tobytes()) for n, v in values.items())
+        if key not in self._made:
+            shaped = {name: value for name, value in feed.items() if isinstance(value, np.ndarray)}
+            model, meanings = sequences.flatten(_with_values(self._model, values, shaped), feed)
+            self._made[key] = Rep(model, *self._options), meanings
+        rep, meanings = self._made[key]
+        made = rep.run(flat)
+        results = dict(zip(rep.output_names, made, strict=True))
+        self.host_ops, self.specialised = rep.host_ops, list(dict.fromkeys([*values, *rep.specialised]))
+        grouped: list[Any] = [
+            [results[part] for part in meaning] if isinstance(meaning, list) else meaning and results[meaning]
+            for meaning in meanings.values()
+        ]
+        return namedtupledict("Outputs", list(meanings))(*grouped)
+
+
 def _array(name: str, value: Any) -> np.ndarray:
     if value is None or isinstance(value, list):
         raise InvalidArgument(f"input '{name}': only tensors are supported")
@@ -165,20 +209,21 @@ class Backend(OnnxBackend):
     """onnx.backend.base.Backend; the device "CPU" is the simulator."""
 
     @classmethod
-    def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> Rep:
+    def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> Rep | ListRep:
         """Compiles a model. quantize: F32 (default), F16, BF16; threads: of the simulator. Models of older opsets than
         the compiler reads are converted by onnx."""
         super().prepare(model, device)
         return cls._compile(model, device, **kwargs)
 
     @classmethod
-    def _compile(cls, model: onnx.ModelProto, device: str, **kwargs: Any) -> Rep:
+    def _compile(cls, model: onnx.ModelProto, device: str, **kwargs: Any) -> Rep | ListRep:
         if not cls.supports_device(device):
             raise UserError(f"device '{device}': only 'CPU' is there, the simulator")
         opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), None)
         if opset is not None and opset < FIRST_OPSET:
             model = onnx.version_converter.convert_version(model, FIRST_OPSET)
-        return Rep(model, kwargs.get("quantize", "F32"), kwargs.get("threads", 1))
+        kind = ListRep if sequences.is_needed(model) else Rep
+        return kind(model, kwargs.get("quantize", "F32"), kwargs.get("threads", 1))
 
     @classmethod
     def run_node(

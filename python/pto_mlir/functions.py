@@ -1,4 +1,5 @@
-"""Functions of ONNX, local to a model or the bodies of operators, where the importer has no better lowering."""
+"""Functions of ONNX, local to a model or the bodies of operators, where the importer has no better lowering; sequences
+inside of a model."""
 
 from __future__ import annotations
 
@@ -22,16 +23,21 @@ Function = tuple[str, str]  # domain and name
 
 def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict:
     """`transform` of the model; where that refuses operators that are functions, of a copy with their bodies in their
-    place, which "remarks" of the result names."""
+    place, which "remarks" of the result names, and without sequences, where these have known lengths."""
     try:
         return transform(model_def)
     except UserError as error:
         first = last = error
     functions: list[Function] = []
-    while more := [function for function in _refused(str(last), model_def) if function not in functions]:
+    path = model_def
+    has_lists = "sequences, optionals" in str(first) and _has_tensor_ports(model_def)
+    while True:
+        more = [function for function in _refused(str(last), model_def) if function not in functions]
+        if not more and not (has_lists and last is first):
+            break
         functions += more
         try:
-            with _expanded(model_def, functions) as path:
+            with _rewritten(model_def, functions, has_lists) as path:
                 result = transform(path)
         except UserError as error:
             last = UserError(str(error).replace(path, model_def))
@@ -39,8 +45,14 @@ def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict
         result["remarks"] += [f"{_title(function)}: computed by its function's body" for function in functions]
         return result
     if last is not first:
-        raise UserError(f"{first}\n  by its function's body: {last}")
+        how = "by its function's body" if functions else "without its sequences"
+        raise UserError(f"{first}\n  {how}: {last}")
     raise first
+
+
+def _has_tensor_ports(model_def: str) -> bool:
+    model = _load(model_def)
+    return model is not None and all(p.type.HasField("tensor_type") for p in (*model.graph.input, *model.graph.output))
 
 
 def _title(function: Function) -> str:
@@ -129,21 +141,31 @@ def _with_local_bodies(model: onnx.ModelProto, functions: list[Function]) -> onn
     return model
 
 
-@contextmanager
-def _expanded(model_def: str, functions: list[Function]) -> Iterator[str]:
-    """The path of a copy with the bodies of `functions` in place of their calls; beside a model whose weights are in
-    files of their own."""
-    import onnx
+def _expanded(model: onnx.ModelProto, functions: list[Function]) -> onnx.ModelProto:
+    """The model with the bodies of `functions` in place of their calls."""
     import onnx.inliner
 
-    model = onnx.load(model_def, load_external_data=False)
     _spell_defaults(model, functions)
     try:
-        inlined = onnx.inliner.inline_selected_functions(model, functions, inline_schema_functions=True)
+        return onnx.inliner.inline_selected_functions(model, functions, inline_schema_functions=True)
     except RuntimeError:  # it has no type for an input that is left out
-        inlined = onnx.inliner.inline_local_functions(_with_local_bodies(model, functions))
-    outside = any(weight.data_location == onnx.TensorProto.EXTERNAL for weight in inlined.graph.initializer)
+        return onnx.inliner.inline_local_functions(_with_local_bodies(model, functions))
+
+
+@contextmanager
+def _rewritten(model_def: str, functions: list[Function], has_lists: bool) -> Iterator[str]:
+    """The path of a copy with the bodies of `functions`, and without sequences where it `has_lists`; beside a model
+    whose weights are in files of their own."""
+    import onnx
+
+    from . import sequences
+
+    made = onnx.load(model_def, load_external_data=False)
+    if has_lists:
+        made, _ = sequences.flatten(made, {})
+    made = _expanded(made, functions) if functions else made
+    outside = any(weight.data_location == onnx.TensorProto.EXTERNAL for weight in made.graph.initializer)
     with tempfile.NamedTemporaryFile(suffix=".onnx", dir=Path(model_def).parent if outside else None) as file:
-        file.write(inlined.SerializeToString())
+        file.write(made.SerializeToString())
         file.flush()
         yield file.name

@@ -1,5 +1,5 @@
-// DFT and STFT: one product with a matrix of sines and cosines, from the elements of a signal (with its imaginary parts)
-// to its frequencies.
+// DFT and STFT: one product with a matrix of sines and cosines, from the elements of a signal (with its imaginary
+// parts) to its frequencies.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -15,9 +15,9 @@ namespace {
 constexpr int64_t kMostLength = 4096;
 
 struct Transform {
-  int64_t length = 0;   ///< of the whole signal
-  int64_t given = 0;    ///< elements that the input has of it (its spectrum); others are 0
-  int64_t parts = 1;    ///< 1: real input, 2: complex
+  int64_t length = 0; ///< of the whole signal
+  int64_t given = 0;  ///< elements that the input has of it (its spectrum); others are 0
+  int64_t parts = 1;  ///< 1: real input, 2: complex
   bool inverse = false, onesided = false;
 
   bool isReal() const { return inverse && onesided; } ///< the inverse of the spectrum of a real signal

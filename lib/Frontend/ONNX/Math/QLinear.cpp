@@ -85,8 +85,8 @@ LogicalResult importQLinearMatMul(Node &node) {
   Value scaled = rescaled(node, sums, alongAxis(node, 1, left, std::max<int64_t>(left - 2, 0)),
                           alongAxis(node, 4, right, right - 1), 6);
   Value zero = alongAxis(node, 7, 1, 0);
-  return node.finish(
-      scaled && zero ? roundTo(node, scaled, zero, node.type(7).getElementType(), node.outputName()) : Value());
+  return node.finish(scaled && zero ? roundTo(node, scaled, zero, node.type(7).getElementType(), node.outputName())
+                                    : Value());
 }
 
 /// The convolution of input 0 with input `filter` without their zero points, and with the bias (input 8) where there is
@@ -105,11 +105,11 @@ Value integerConv(Node &node, unsigned filter, unsigned xZero, unsigned wZero, b
     return {};
   Type type = exactType(node, weights.getNumElements() / channels, 8, hasBias);
   Value x = centred(node, 0, xZero, type, 1), w = centred(node, filter, wZero, type, 0);
-  Value sums = x && w ? node.create<top::ConvOp>(
-                            "", {x, w},
-                            {node.i64s("strides", window->strides), node.i64s("pads", window->pads),
-                             node.i64s("dilations", window->dilations), node.i64("group", group)})
-                      : Value();
+  Value sums = x && w
+                   ? node.create<top::ConvOp>("", {x, w},
+                                              {node.i64s("strides", window->strides), node.i64s("pads", window->pads),
+                                               node.i64s("dilations", window->dilations), node.i64("group", group)})
+                   : Value();
   if (!sums || !hasBias)
     return sums;
   Value bias = castTo(node, alongAxis(node, 8, input.getRank(), 1), type);
@@ -128,8 +128,8 @@ LogicalResult importQLinearConv(Node &node) {
   int64_t rank = node.type(0).getRank();
   Value scaled = rescaled(node, sums, alongAxis(node, 1, rank, 1), alongAxis(node, 4, rank, 1), 6);
   Value zero = alongAxis(node, 7, 1, 0);
-  return node.finish(
-      scaled && zero ? roundTo(node, scaled, zero, node.type(7).getElementType(), node.outputName()) : Value());
+  return node.finish(scaled && zero ? roundTo(node, scaled, zero, node.type(7).getElementType(), node.outputName())
+                                    : Value());
 }
 
 } // namespace

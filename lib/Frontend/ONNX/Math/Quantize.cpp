@@ -56,8 +56,8 @@ Value repeated(Node &node, unsigned i, int64_t axis, int64_t block) {
   if (!value || shape[axis] == x[axis])
     return value;
   SmallVector<int64_t> starts(x.size(), 0), steps(x.size(), 1);
-  return node.create<top::SliceOp>(
-      "", value, {node.i64s("starts", starts), node.i64s("ends", x), node.i64s("steps", steps)});
+  return node.create<top::SliceOp>("", value,
+                                   {node.i64s("starts", starts), node.i64s("ends", x), node.i64s("steps", steps)});
 }
 
 // Reads axis, block size, scale and zero point; nullopt after an error.

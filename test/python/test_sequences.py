@@ -1,0 +1,112 @@
+"""Sequences and optionals of known lengths, as inputs, outputs and inside of a model."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from pto_mlir import backend, compiler
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession
+
+N = helper.make_node
+FLOAT = TensorProto.FLOAT
+
+
+def tensor(name, *shape, kind=FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def sequence(name):
+    return helper.make_tensor_sequence_value_info(name, FLOAT, None)
+
+
+def model(nodes, inputs, outputs, weights=None):
+    weights = [numpy_helper.from_array(value, name) for name, value in (weights or {}).items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def test_inside_of_a_model(tmp_path):
+    """Split, changed in the middle and put together again, through the commands' functions."""
+    nodes = [
+        N("SplitToSequence", ["x", "two"], ["s"], axis=1),
+        N("SequenceAt", ["s", "last"], ["a"]),
+        N("Relu", ["a"], ["b"]),
+        N("SequenceErase", ["s", "last"], ["t"]),
+        N("SequenceInsert", ["t", "b", "zero"], ["u"]),
+        N("ConcatFromSequence", ["u"], ["y"], axis=1),
+        N("SequenceLength", ["u"], ["n"]),
+    ]
+    weights = {"two": np.int64(2), "last": np.int64(-1), "zero": np.int64(0)}
+    made = model(nodes, [tensor("x", 3, 5)], [tensor("y", 3, 5), tensor("n", kind=TensorProto.INT64)], weights)
+    onnx.save(made, tmp_path / "m.onnx")
+    compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+    x = np.random.default_rng(0).standard_normal((3, 5), np.float32)
+    y, n = InferenceSession(tmp_path / "m.pmodel", threads=1).run(None, {"x": x})
+    np.testing.assert_array_equal(y, np.concatenate([np.maximum(x[:, 4:], 0), x[:, :4]], 1))
+    assert n == 3
+
+
+def test_inputs_and_outputs():
+    """Another number of elements is compiled anew; a position is compiled for."""
+    inputs = [sequence("s"), tensor("x", 2), tensor("p", kind=TensorProto.INT64)]
+    rep = backend.prepare(model([N("SequenceInsert", ["s", "x", "p"], ["y"])], inputs, [sequence("y")]))
+    x, parts = np.float32([1, 2]), [np.float32([i, i]) for i in range(3)]
+    for count, place in [(3, 1), (2, -1), (3, 3)]:
+        wanted = parts[:count]
+        wanted.insert(place, x)
+        (got,) = rep.run([parts[:count], x, np.int64(place)])
+        np.testing.assert_array_equal(got, wanted)
+        assert rep.specialised == ["p"]
+    with pytest.raises(UserError, match="position 4 of 3 elements"):
+        rep.run([parts, x, np.int64(4)])
+
+
+def loop(trips):
+    """Appends the trip's number to a sequence, and its square to a list of rows."""
+    body = helper.make_graph(
+        [
+            N("Identity", ["c"], ["d"]),
+            N("Cast", ["i"], ["f"], to=FLOAT),
+            N("Add", ["f", "x"], ["e"]),
+            N("SequenceInsert", ["s", "e"], ["t"]),
+            N("Mul", ["e", "e"], ["q"]),
+        ],
+        "body",
+        [tensor("i", kind=TensorProto.INT64), tensor("c", kind=TensorProto.BOOL), sequence("s")],
+        [tensor("d", kind=TensorProto.BOOL), sequence("t"), tensor("q", 2)],
+    )
+    nodes = [N("SequenceEmpty", [], ["z"]), N("Loop", ["m", "", "z"], ["u", "r"], body=body)]
+    nodes.append(N("ConcatFromSequence", ["u"], ["y"], axis=0, new_axis=1))
+    return model(nodes, [tensor("x", 2)], [tensor("y", trips, 2), tensor("r", trips, 2)], {"m": np.int64(trips)})
+
+
+def test_unrolled_loops():
+    x = np.float32([0.5, 2])
+    y, r = backend.run_model(loop(4), [x])
+    wanted = x + np.arange(4, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(y, wanted)
+    np.testing.assert_array_equal(r, wanted**2)
+    with pytest.raises(UserError, match="257 trips with a sequence; at most 256"):
+        backend.run_model(loop(257), [x])
+
+
+def test_optionals():
+    kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(FLOAT, [2]))
+    made = model(
+        [N("OptionalHasElement", ["o"], ["y"])],
+        [helper.make_value_info("o", kind)],
+        [tensor("y", kind=TensorProto.BOOL)],
+    )
+    rep = backend.prepare(made)
+    assert rep.run([np.float32([1, 2])])[0] and not rep.run([None])[0]
+
+
+def test_what_is_known_at_run_time_only(tmp_path):
+    """The error says what has to be constant."""
+    nodes = [N("SplitToSequence", ["x"], ["s"]), N("SequenceAt", ["s", "p"], ["y"])]
+    made = model(nodes, [tensor("x", 3, 5), tensor("p", kind=TensorProto.INT64)], [tensor("y", 1, 5)])
+    onnx.save(made, tmp_path / "m.onnx")
+    with pytest.raises(UserError, match=r"without its sequences: node of output 'y' \(SequenceAt\): the position must"):
+        compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
