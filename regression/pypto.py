@@ -82,6 +82,23 @@ def run(checkout: Path, file: Path, arguments: list[str], python: str, timeout: 
     return {**stages, "passed": code == 0, "seconds": round(seconds, 2), "reason": reason}
 
 
+def index_as_newer_torch() -> None:
+    """torch 1 takes no int32 index, which programs written for torch 2 use in their own references."""
+    try:
+        import torch
+    except ImportError:
+        return
+    if int(torch.__version__.split(".")[0]) > 1:
+        return
+    held = torch.Tensor.__getitem__
+
+    def get(tensor, index):
+        is_int32 = isinstance(index, torch.Tensor) and index.dtype == torch.int32
+        return held(tensor, index.long() if is_int32 else index)
+
+    torch.Tensor.__getitem__ = get
+
+
 def probe(events: str, file: str, arguments: list[str]) -> None:
     """In the process of a program: notes which stages it reaches."""
     import functools
@@ -107,6 +124,7 @@ def probe(events: str, file: str, arguments: list[str]) -> None:
     note(entry, "_build_program", "parsed")
     note(CompiledProgram, "__init__", "compiled")
     note(CompiledProgram, "launch", "ran")
+    index_as_newer_torch()
     sys.argv = [file, *arguments]
     runpy.run_path(file, run_name="__main__")
 

@@ -229,6 +229,12 @@ private:
     case Opcode::Barrier:
       status = machine.provider->barrier();
       break;
+    case Opcode::View:
+    case Opcode::Reserve:
+    case Opcode::Submit:
+    case Opcode::Join:
+      status = machine.taskStep(*step);
+      break;
     default:
       status = machine.tensorStep(*step, base);
       break;

@@ -55,6 +55,9 @@ private:
   const Type *typeOperand(const Instruction &insn);
   bool loadConstant(const Instruction &insn, Step &step);
   bool invoke(const Instruction &insn, Step &step);
+  bool submit(const Instruction &insn, Step &step);
+  /// Pops as many tasks as the instruction says.
+  bool popTasks(const Instruction &insn, Step &step);
   bool tensorType(const Instruction &insn, Step &step, const Type *&type);
   bool element(Type &tensor, Step &step);
 

@@ -258,6 +258,28 @@ std::optional<KernelKey> demangle(std::string_view name) {
   return key && isValidKey(*key) && mangle(*key) == name ? key : std::nullopt;
 }
 
+std::optional<std::vector<Direction>> directionsOf(const KernelKey &key) {
+  constexpr std::string_view words[] = {"in", "out", "inout", "none"}; // as Direction has them
+  size_t tensors = std::count_if(key.operands.begin(), key.operands.end(), [](auto &type) { return type.isTensor; });
+  for (const auto &[name, value] : key.attributes) {
+    auto *text = name == kDirections ? std::get_if<std::string>(&value) : nullptr;
+    if (!text)
+      continue;
+    std::vector<Direction> directions;
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+      size_t comma = std::min(rest.find(','), rest.size());
+      auto word = std::find(std::begin(words), std::end(words), rest.substr(0, comma));
+      if (word == std::end(words) || directions.size() == tensors)
+        return std::nullopt;
+      directions.push_back(static_cast<Direction>(word - words));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return directions.size() == tensors ? std::optional(directions) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 bool isValidKey(const KernelKey &key) {
   auto isText = [](std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
@@ -280,7 +302,9 @@ bool isValidKey(const KernelKey &key) {
         if (number != number)
           return false;
   }
-  auto valid = [](const std::vector<Type> &types) { return std::all_of(types.begin(), types.end(), isValidType); };
+  auto valid = [](const std::vector<Type> &types) {
+    return std::all_of(types.begin(), types.end(), [](const Type &type) { return !type.isTask && isValidType(type); });
+  };
   return valid(key.operands) && valid(key.results);
 }
 

@@ -110,6 +110,15 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
   return results;
 }
 
+void Machine::popOperands(const KernelKey &key, std::span<Value> operands) {
+  for (size_t i = operands.size(); i-- > 0;) {
+    if (key.operands[i].isTensor)
+      operands[i].tensor = std::move(tensorStack[--references]);
+    else
+      operands[i].bits = numberStack[--numbers];
+  }
+}
+
 Status Machine::invoke(const Step &step) {
   const auto &key = std::get<KernelKey>(loaded.module().constants[step.a]);
   // Avoids an allocation for kernels with few operands.
@@ -120,12 +129,7 @@ Status Machine::invoke(const Step &step) {
     large.resize(count);
   std::span<Value> values(count > std::size(small) ? large.data() : small, count);
   auto operands = values.first(key.operands.size()), results = values.subspan(key.operands.size());
-  for (size_t i = operands.size(); i-- > 0;) {
-    if (key.operands[i].isTensor)
-      operands[i].tensor = std::move(tensorStack[--references]);
-    else
-      operands[i].bits = numberStack[--numbers];
-  }
+  popOperands(key, operands);
   Kernel &kernel = *kernels[step.a];
   bool isLaunch = step.opcode == Opcode::Launch;
   if (!kernel.knowsResidences()) {

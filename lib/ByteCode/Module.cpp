@@ -29,7 +29,7 @@ uint64_t Module::byteSize() const { return uint64_t(variableSize()) * 8; }
 uint32_t Module::usedCapabilities() const {
   uint32_t used = functions.size() > 1 ? uint32_t(kControlFlow) : 0;
   for (const Type &type : types)
-    used |= (type.isTensor ? kTensors : 0) | (type.isStatic() ? 0 : kDynamicShapes);
+    used |= (type.isTask ? kTasks : 0) | (type.isTensor ? kTensors : 0) | (type.isStatic() ? 0 : kDynamicShapes);
   for (const Function &function : functions) {
     auto code = decodeAll(function.code);
     if (!code)
@@ -40,6 +40,12 @@ uint32_t Module::usedCapabilities() const {
       case Opcode::WaitQueue:
       case Opcode::Barrier:
         used |= kAsynchronous;
+        break;
+      case Opcode::View:
+      case Opcode::Reserve:
+      case Opcode::Submit:
+      case Opcode::Join:
+        used |= kTasks;
         break;
       case Opcode::Goto:
       case Opcode::IfEq:

@@ -25,7 +25,7 @@ Status verifyTypes(const Module &module) {
 
 Status verifyConstant(const Module &module, const Constant &constant) {
   if (auto *scalar = std::get_if<ScalarConstant>(&constant)) {
-    if (scalar->type >= module.types.size() || module.types[scalar->type].isTensor)
+    if (scalar->type >= module.types.size() || module.types[scalar->type].isTensor || module.types[scalar->type].isTask)
       return Failure{"has no number's type"};
     const Type &type = module.types[scalar->type];
     if (type.kind() == Kind::Integer && !fitsWidth(int64_t(scalar->bits), type.width()))
@@ -78,6 +78,9 @@ Status verifyModule(const Module &module) {
         !std::equal(function.parameters.begin(), function.parameters.end(), function.slots.begin()))
       return Failure{"@" + function.name + ": its slots do not begin with its parameters"};
   }
+  for (const auto *list : {&module.functions[0].parameters, &module.functions[0].results})
+    if (std::any_of(list->begin(), list->end(), [&](uint32_t type) { return module.types[type].isTask; }))
+      return Failure{"takes or gives a task, which has no meaning outside of a run"};
   if (uint32_t missing = module.usedCapabilities() & ~module.capabilities)
     return Failure{"uses capabilities that it does not declare (bits " + std::to_string(missing) + ")"};
   return {};

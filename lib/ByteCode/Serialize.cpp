@@ -53,8 +53,8 @@ std::vector<uint8_t> serialize(const Module &module) {
   std::vector<Offset<fb::Type>> types;
   types.reserve(module.types.size());
   for (const Type &type : module.types)
-    types.push_back(
-        fb::CreateType(builder, static_cast<uint8_t>(type.element), type.isTensor, builder.CreateVector(type.shape)));
+    types.push_back(fb::CreateType(builder, static_cast<uint8_t>(type.element), type.isTensor,
+                                   builder.CreateVector(type.shape), type.isTask));
   std::vector<Offset<fb::Constant>> constants;
   constants.reserve(module.constants.size());
   for (const Constant &constant : module.constants)
@@ -95,7 +95,8 @@ Result<Module> deserialize(const uint8_t *data, size_t size) {
   module.capabilities = table.capabilities();
   if (table.types())
     for (const fb::Type *type : *table.types())
-      module.types.push_back({static_cast<ElementType>(type->element()), type->is_tensor(), numbers(type->shape())});
+      module.types.push_back(
+          {static_cast<ElementType>(type->element()), type->is_tensor(), numbers(type->shape()), type->is_task()});
   if (table.constants())
     for (const fb::Constant *constant : *table.constants()) {
       auto value = read(*constant, module.constants.size());

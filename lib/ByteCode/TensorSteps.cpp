@@ -30,6 +30,14 @@ TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape) {
   return tensor;
 }
 
+Status Tensor::detach() {
+  if (residence && residence->mayChange())
+    return Failure{"the host writes a tensor that tasks write"};
+  Status status = fetch();
+  residence.reset();
+  return status;
+}
+
 Status Tensor::fetchNow() {
   auto fetched = residence->fetch();
   if (!fetched)
@@ -93,6 +101,13 @@ Result<std::vector<int64_t>> Machine::popShape(const Type &type) {
   return shape;
 }
 
+Result<uint64_t> Machine::sizeOf(const Type &type, const std::vector<int64_t> &shape) const {
+  auto bytes = tensorBytes(type.element, std::vector<uint64_t>(shape.begin(), shape.end()));
+  if (!bytes || *bytes > options.maxTensorBytes)
+    return Failure{"cannot make a tensor of " + std::to_string(bytes.value_or(UINT64_MAX)) + " bytes"};
+  return *bytes;
+}
+
 Status Machine::tensorStep(const Step &step, size_t) {
   const Module &module = loaded.module();
   switch (step.opcode) {
@@ -101,11 +116,12 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto shape = popShape(type);
     if (!shape)
       return shape.failure();
-    std::vector<uint64_t> sizes(shape->begin(), shape->end());
-    auto bytes = tensorBytes(type.element, sizes);
-    TensorPtr tensor = bytes && *bytes <= options.maxTensorBytes ? makeTensor(type.element, *shape) : nullptr;
+    auto bytes = sizeOf(type, *shape);
+    if (!bytes)
+      return bytes.failure();
+    TensorPtr tensor = makeTensor(type.element, *shape);
     if (!tensor)
-      return Failure{"cannot make a tensor of " + std::to_string(bytes.value_or(UINT64_MAX)) + " bytes"};
+      return Failure{"cannot make a tensor of " + std::to_string(*bytes) + " bytes"};
     tensorStack[references++] = std::move(tensor);
     return {};
   }
@@ -159,9 +175,8 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto position = elementAt(*tensor, numberStack.data() + numbers);
     if (!position)
       return Failure{"an index is outside " + shapeText(tensor->shape)};
-    if (Status status = tensor->fetch(); !status)
+    if (Status status = tensor->detach(); !status)
       return status;
-    tensor->residence.reset();
     storeElement(step, tensor->data.get(), *position, value);
     return {};
   }
@@ -171,10 +186,10 @@ Status Machine::tensorStep(const Step &step, size_t) {
     TensorPtr from = std::move(tensorStack[--references]), to = std::move(tensorStack[--references]);
     if (from->bytes != to->bytes)
       return Failure{"copies " + shapeText(from->shape) + " into " + shapeText(to->shape)};
-    for (const TensorPtr &tensor : {from, to})
-      if (Status status = tensor->fetch(); !status)
-        return status;
-    to->residence.reset();
+    if (Status status = from->fetch(); !status)
+      return status;
+    if (Status status = to->detach(); !status)
+      return status;
     std::memmove(to->data.get(), from->data.get(), from->bytes);
     return {};
   }

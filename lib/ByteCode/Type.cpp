@@ -8,6 +8,8 @@ namespace pto_mlir::bytecode {
 Kind Type::kind() const {
   if (isTensor)
     return Kind::Tensor;
+  if (isTask)
+    return Kind::Task;
   return element == ElementType::F32 || element == ElementType::F64 ? Kind::Float : Kind::Integer;
 }
 
@@ -26,6 +28,8 @@ std::optional<ElementType> parseElement(std::string_view text) {
 }
 
 std::string typeText(const Type &type) {
+  if (type.isTask)
+    return "task";
   if (!type.isTensor)
     return elementText(type.element);
   std::string text = "tensor<";
@@ -35,6 +39,8 @@ std::string typeText(const Type &type) {
 }
 
 bool isValidType(const Type &type) {
+  if (type.isTask)
+    return type == Type::task();
   if (static_cast<unsigned>(type.element) >= numElementTypes)
     return false;
   if (!type.isTensor) {
@@ -64,6 +70,8 @@ bool isValidType(const Type &type) {
 }
 
 std::optional<Type> parseType(std::string_view text) {
+  if (text == "task")
+    return Type::task();
   Type type;
   if (text.starts_with("tensor<") && text.ends_with(">")) {
     type.isTensor = true;
@@ -89,7 +97,8 @@ std::optional<Type> parseType(std::string_view text) {
 }
 
 bool isRefinedBy(const Type &to, const Type &from) {
-  if (to.isTensor != from.isTensor || to.element != from.element || to.shape.size() != from.shape.size())
+  if (to.isTask != from.isTask || to.isTensor != from.isTensor || to.element != from.element ||
+      to.shape.size() != from.shape.size())
     return false;
   for (size_t i = 0; i < to.shape.size(); ++i)
     if (to.shape[i] != kDynamic && to.shape[i] != from.shape[i])

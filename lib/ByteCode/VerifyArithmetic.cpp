@@ -49,7 +49,7 @@ bool FunctionVerifier::conversion(const Instruction &insn, Step &step) {
   const Type *to = typeOperand(insn);
   if (!to || !pop(from))
     return false;
-  if (to->isTensor || from.isTensor)
+  if (to->isTensor || from.isTensor || to->isTask || from.isTask)
     return fail("converts numbers, not " + typeText(from) + " to " + typeText(*to));
   step.kind = from.kind();
   step.kind2 = to->kind();

@@ -16,6 +16,26 @@ bool FunctionVerifier::invoke(const Instruction &insn, Step &step) {
   return true;
 }
 
+bool FunctionVerifier::popTasks(const Instruction &insn, Step &step) {
+  step.b = insn.value;
+  for (int64_t i = 0; i < insn.value; ++i)
+    if (!popExactly(Type::task()))
+      return false;
+  return true;
+}
+
+bool FunctionVerifier::submit(const Instruction &insn, Step &step) {
+  auto *key = insn.index < module.constants.size() ? std::get_if<KernelKey>(&module.constants[insn.index]) : nullptr;
+  if (!key)
+    return fail("constant " + std::to_string(insn.index) + " is not a kernel");
+  if (key->place() != "device" || !key->results.empty() || !directionsOf(*key))
+    return fail("@" + key->callee +
+                " is not submitted: expects @device, no results, and the attribute \"directions\" with in, "
+                "out, inout or none for each tensor");
+  step.a = insn.index;
+  return popTasks(insn, step) && popAll(key->operands);
+}
+
 std::optional<bool> FunctionVerifier::control(const Instruction &insn, Step &step) {
   Type a;
   switch (insn.opcode) {
@@ -48,6 +68,16 @@ std::optional<bool> FunctionVerifier::calls(const Instruction &insn, Step &step)
   case Opcode::InvokeStatic:
   case Opcode::Launch:
     return invoke(insn, step);
+  case Opcode::Submit:
+    if (!submit(insn, step))
+      return false;
+    push(Type::task());
+    return true;
+  case Opcode::Join:
+    if (!popTasks(insn, step))
+      return false;
+    push(Type::task());
+    return true;
   case Opcode::Call: {
     if (insn.index >= module.functions.size())
       return fail("function " + std::to_string(insn.index) + " does not exist");

@@ -20,7 +20,7 @@ bool FunctionVerifier::popExactly(const Type &expected) {
 }
 
 bool FunctionVerifier::popKind(Kind kind, Type &type) {
-  constexpr const char *names[] = {"an integer", "a float", "a tensor"};
+  constexpr const char *names[] = {"an integer", "a float", "a tensor", "a task"};
   if (!pop(type))
     return false;
   return type.kind() == kind ||
@@ -65,7 +65,7 @@ bool FunctionVerifier::access(const SlotAccess &slot, Step &step) {
   Kind kind = slot.family == Opcode::ILoad || slot.family == Opcode::IStore   ? Kind::Integer
               : slot.family == Opcode::FLoad || slot.family == Opcode::FStore ? Kind::Float
                                                                               : Kind::Tensor;
-  if (type.kind() != kind)
+  if (type.kind() != kind && !(type.isTask && kind == Kind::Integer))
     return fail("slot " + std::to_string(slot.slot) + " holds " + typeText(type));
   step.opcode = slot.family;
   step.a = slot.slot;

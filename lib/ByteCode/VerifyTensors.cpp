@@ -49,6 +49,18 @@ std::optional<bool> FunctionVerifier::tensors(const Instruction &insn, Step &ste
     step.a = insn.type;
     push(*type);
     return true;
+  case Opcode::Reserve:
+    if (!tensorType(insn, step, type))
+      return false;
+    push(*type);
+    return true;
+  case Opcode::View:
+    if (!tensorType(insn, step, type) || !popExactly(i64) || !popKind(Kind::Tensor, a))
+      return false;
+    if (a.element != type->element)
+      return fail("views " + typeText(a) + " as " + typeText(*type));
+    push(*type);
+    return true;
   case Opcode::Drop:
     if (insn.slot >= function.slots.size() || !module.types[function.slots[insn.slot]].isTensor ||
         !state.written[insn.slot])

@@ -5,6 +5,7 @@
 #include "AddCode.h"
 #include "CompileModule.h"
 #include "Diagnostics.h"
+#include "HostProgram.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -14,7 +15,7 @@
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
-#include "pto_mlir/Dialect/VM/IR/VM.h"
+#include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
@@ -92,6 +93,26 @@ bool writesNoInputs(vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels) {
   return good;
 }
 
+/// The same for the kernels that a program submits, by the directions that it declares.
+bool writesNoReads(ModuleOp host, ArrayRef<pmodel::KernelDesc> kernels) {
+  llvm::StringMap<pmodel::KernelUse> uses;
+  for (const pmodel::KernelDesc &kernel : kernels)
+    uses[kernel.name] = pmodel::kernelUse(kernel);
+  bool good = true;
+  host.walk([&](vm::SubmitOp submit) {
+    StringRef name = submit.getCallee().split('.').second;
+    const pmodel::KernelUse &use = uses[name];
+    SmallVector<StringRef> directions;
+    submit.getDirections().split(directions, ',', -1, /*KeepEmpty=*/false);
+    for (auto [number, direction] : llvm::enumerate(directions))
+      if (direction == "in" && number < use.arguments.size() && use.arguments[number].written) {
+        submit.emitError() << "tensor " << number << " of " << name << " is written, but not declared as Out";
+        good = false;
+      }
+  });
+  return good;
+}
+
 std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options,
                                            const backend::Processor &processor, Errors &errors, ModuleOp host) {
   auto kernels = generateKernels(module, processor, options.blocks, {/*text=*/false, /*sources=*/true});
@@ -110,7 +131,13 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   model.processor = processor.name;
   model.numCore = options.blocks;
   model.kernels = std::move(*kernels);
-  if (host) {
+  if (host && host.lookupSymbol<func::FuncOp>("main")) {
+    auto program = writesNoReads(host, model.kernels) ? hostProgram(host, processor.name, errors, /*locations=*/true)
+                                                      : std::nullopt;
+    if (!program)
+      return std::nullopt;
+    model.programs.push_back(std::move(*program));
+  } else if (host) {
     auto program = host.lookupSymbol<vm::FuncOp>("main");
     auto net =
         writesNoInputs(program, model.kernels) ? buildNet(host, program, model.kernels, processor.name) : std::nullopt;

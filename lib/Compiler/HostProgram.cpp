@@ -4,6 +4,7 @@
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
 
 using namespace mlir;
@@ -11,7 +12,7 @@ using namespace mlir;
 namespace pto_mlir {
 
 std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::string &target,
-                                                   std::vector<std::string> &errors) {
+                                                   std::vector<std::string> &errors, bool locations) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   pmodel::HostProgramDesc program;
   program.name = module.getSymName().value_or("net").str();
@@ -20,7 +21,8 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
     return name ? name.str() : otherwise.str();
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    program.inputs.push_back(nameOf(main.getArgAttrDict(i), "input" + Twine(i)));
+    (main.getArgAttr(i, vm::kPresetAttr) ? program.presets : program.inputs)
+        .push_back(nameOf(main.getArgAttrDict(i), "input" + Twine(i)));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     program.outputs.push_back(nameOf(main.getResultAttrDict(i), "output" + Twine(i)));
   // A program contains functions only, so clone @main without the nets.
@@ -29,6 +31,7 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
   vm::ProgramTextOptions options;
   options.target = target;
   options.reuseSlots = true;
+  options.locations = locations;
   auto text = vm::programText(*alone, options);
   if (!text)
     return std::nullopt;

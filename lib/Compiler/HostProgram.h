@@ -7,9 +7,10 @@
 
 namespace pto_mlir {
 
-/// The program of a module split by convert-control-to-vm, for `target`. Nullopt after an error.
+/// The program of a module split by convert-control-to-vm, or of an orchestrator, for `target`. Arguments with
+/// vm::kPresetAttr must be the last. `locations`: faults name the source. Nullopt after an error.
 std::optional<pmodel::HostProgramDesc> hostProgram(mlir::ModuleOp module, const std::string &target,
-                                                   std::vector<std::string> &errors);
+                                                   std::vector<std::string> &errors, bool locations = false);
 
 } // namespace pto_mlir
 

@@ -39,22 +39,26 @@ std::optional<uint32_t> weightAt(const ModelPart &part, const VMArgument &argume
   return std::nullopt;
 }
 
-/// Names of the nets called by a verified program.
-std::vector<std::string> calledNets(const HostProgramDesc &program) {
+/// Names of the kernels (`submitted`), else of the nets, that a verified program names.
+std::vector<std::string> calledBy(const HostProgramDesc &program, bool submitted) {
   std::vector<std::string> names;
   auto module = bytecode::deserialize(program.code.data(), program.code.size());
   for (const bytecode::Constant &constant : module->constants)
-    if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "device")
+    if (auto *key = std::get_if<bytecode::KernelKey>(&constant);
+        key && key->place() == "device" && bytecode::directionsOf(*key).has_value() == submitted)
       names.emplace_back(key->op());
   return names;
 }
 
-/// The program with its nets renamed.
-HostProgramDesc renamed(HostProgramDesc program, const std::unordered_map<std::string, std::string> &names) {
+std::vector<std::string> calledNets(const HostProgramDesc &program) { return calledBy(program, false); }
+
+/// The program with its nets, and the kernels that it submits, renamed.
+HostProgramDesc renamed(HostProgramDesc program, const std::unordered_map<std::string, std::string> &names,
+                        const std::unordered_map<std::string, std::string> &kernels) {
   auto module = bytecode::deserialize(program.code.data(), program.code.size());
   for (bytecode::Constant &constant : module->constants)
     if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "device")
-      key->callee = "device." + names.at(std::string(key->op()));
+      key->callee = "device." + (bytecode::directionsOf(*key) ? kernels : names).at(std::string(key->op()));
   program.code = bytecode::serialize(*module);
   return program;
 }
@@ -122,16 +126,22 @@ Status ModelAssembler::collectWeights(Source &source, const VariantDesc &variant
   return {};
 }
 
-Status ModelAssembler::add(const ModelPart &part, size_t netIndex, size_t variantIndex, const std::string &newName) {
-  const ModelDesc &from = *part.model;
-  if (sources.empty()) {
+Status ModelAssembler::adopt(const ModelDesc &from, const std::string &name) {
+  if (model.processor.empty()) {
     model.producer = from.producer;
     model.processor = from.processor;
     model.numCore = from.numCore;
   } else if (model.processor != from.processor || model.numCore != from.numCore) {
-    return Failure{part.name + ": is for " + from.processor + " with " + std::to_string(from.numCore) +
+    return Failure{name + ": is for " + from.processor + " with " + std::to_string(from.numCore) +
                    " core(s), the first file for " + model.processor + " with " + std::to_string(model.numCore)};
   }
+  return {};
+}
+
+Status ModelAssembler::add(const ModelPart &part, size_t netIndex, size_t variantIndex, const std::string &newName) {
+  const ModelDesc &from = *part.model;
+  if (Status status = adopt(from, part.name); !status)
+    return status;
   const NetDesc &net = from.nets[netIndex];
   const std::string &name = newName.empty() ? net.name : newName;
   auto known =
@@ -201,7 +211,15 @@ Status ModelAssembler::addPrograms(std::shared_ptr<const ModelFile> file, const 
         if (Status status = add(file, net - from.nets.begin(), variant, names[name]); !status)
           return status;
     }
-    addProgram(renamed(from.programs[program], names));
+    std::unordered_map<std::string, std::string> kernels;
+    for (const std::string &name : calledBy(from.programs[program], true)) {
+      auto kernel =
+          std::find_if(from.kernels.begin(), from.kernels.end(), [&](auto &each) { return each.name == name; });
+      kernels[name] = model.kernels[addKernel(*kernel)].name;
+    }
+    if (Status status = adopt(from, file->info().path); !status)
+      return status;
+    addProgram(renamed(from.programs[program], names, kernels));
   }
   return {};
 }

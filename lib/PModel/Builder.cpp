@@ -68,7 +68,7 @@ Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layo
   if (Status status = verifyModel(model, layout); !status)
     return Failure{path + ": " + status.error()};
 
-  KernelMerge merge = mergeKernels(model.kernels);
+  KernelMerge merge = mergeKernels(model);
   std::vector<uint32_t> commands = packCommands(model, merge);
   std::vector<uint8_t> programs = packPrograms(model);
   SectionPlan plan;

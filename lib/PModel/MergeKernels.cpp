@@ -1,9 +1,11 @@
 #include "MergeKernels.h"
 
 #include "Layout.h"
+#include "pto_mlir/ByteCode/Serialize.h"
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace pto_mlir::pmodel {
 
@@ -27,14 +29,30 @@ bool sameKernel(const KernelDesc &a, const KernelDesc &b) {
 
 } // namespace
 
-KernelMerge mergeKernels(const std::vector<KernelDesc> &kernels) {
+/// The kernels that host programs submit, by name.
+static std::unordered_set<std::string> submitted(const ModelDesc &model) {
+  std::unordered_set<std::string> names;
+  for (const HostProgramDesc &program : model.programs) {
+    auto module = bytecode::deserialize(program.code.data(), program.code.size());
+    for (size_t i = 0; module && i < module->constants.size(); ++i)
+      if (auto *key = std::get_if<bytecode::KernelKey>(&module->constants[i]); key && bytecode::directionsOf(*key))
+        names.emplace(key->op());
+  }
+  return names;
+}
+
+KernelMerge mergeKernels(const ModelDesc &model) {
+  const std::vector<KernelDesc> &kernels = model.kernels;
+  std::unordered_set<std::string> named = submitted(model);
   KernelMerge merge;
   std::unordered_multimap<uint64_t, uint32_t> seen; // hash -> index into `stored`
   for (uint32_t k = 0; k < kernels.size(); ++k) {
     uint64_t hash = kernelHash(kernels[k]);
     auto [first, last] = seen.equal_range(hash);
-    auto it = std::find_if(first, last,
-                           [&](auto &entry) { return sameKernel(kernels[merge.stored[entry.second]], kernels[k]); });
+    auto it = std::find_if(first, last, [&](auto &entry) {
+      const KernelDesc &other = kernels[merge.stored[entry.second]];
+      return !named.count(kernels[k].name) && !named.count(other.name) && sameKernel(other, kernels[k]);
+    });
     uint32_t place = it != last ? it->second : merge.stored.size();
     if (it == last) {
       seen.emplace(hash, place);

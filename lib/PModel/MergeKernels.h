@@ -14,7 +14,7 @@ struct KernelMerge {
 };
 
 /// Merges kernels with equal commands, arguments and blocks.
-KernelMerge mergeKernels(const std::vector<KernelDesc> &kernels);
+KernelMerge mergeKernels(const ModelDesc &model);
 
 } // namespace pto_mlir::pmodel
 

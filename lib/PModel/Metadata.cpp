@@ -63,7 +63,9 @@ public:
       auto code = builder.CreateVector(desc.code);
       auto inputs = strings(desc.inputs);
       auto outputs = strings(desc.outputs);
-      auto table = fb::CreateHostProgram(builder, name, code, inputs, outputs);
+      auto table = desc.presets.empty()
+                       ? fb::CreateHostProgram(builder, name, code, inputs, outputs)
+                       : fb::CreateHostProgram(builder, name, code, inputs, outputs, strings(desc.presets));
       if (&desc == &model.programs.front())
         program = table;
       else

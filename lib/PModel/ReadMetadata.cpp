@@ -36,7 +36,8 @@ public:
     each(metadata.nets(), model.nets, [&](auto &table, NetDesc &net) { readNet(table, net); });
     layout.totalBytes = weights.size;
     auto readProgram = [&](const fb::HostProgram &program, HostProgramDesc &desc) {
-      desc = {text(program.name()), numbers(program.code()), texts(program.inputs()), texts(program.outputs())};
+      desc = {text(program.name()), numbers(program.code()), texts(program.inputs()), texts(program.outputs()),
+              texts(program.presets())};
     };
     each(metadata.more_host_programs(), model.programs, readProgram);
     if (const fb::HostProgram *program = metadata.host_program())

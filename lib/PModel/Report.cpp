@@ -228,8 +228,8 @@ std::string infoReport(const ModelFile &file) {
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
   for (const HostProgramDesc &program : model.programs) {
-    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs nets below\n", program.name.c_str(),
-           program.inputs.size(), program.outputs.size());
+    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs %s below\n", program.name.c_str(),
+           program.inputs.size(), program.outputs.size(), model.nets.empty() ? "kernels" : "nets");
     if (std::string ops = hostOpsOf(program); !ops.empty())
       append(text, "  on the host    %s\n", ops.c_str());
   }

@@ -140,7 +140,8 @@ Status verifyTexts(const ModelDesc &model) {
       good = good && isCleanText(use.space);
   }
   for (const HostProgramDesc &program : model.programs)
-    good = good && isCleanText(program.name) && clean(program.inputs) && clean(program.outputs);
+    good =
+        good && isCleanText(program.name) && clean(program.inputs) && clean(program.outputs) && clean(program.presets);
   for (const NetDesc &net : model.nets) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)

@@ -3,6 +3,8 @@
 #include "pto_mlir/ByteCode/Program.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 
+#include "pto_mlir/PModel/KernelUse.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -43,6 +45,26 @@ bool agree(const StateUseDesc *&known, const StateUseDesc &use) {
   return known->group == use.group && known->rows == use.rows && known->limit == use.limit;
 }
 
+/// A kernel that the program submits: its arguments, and that it writes none that the program says it reads.
+Status verifySubmitted(const ModelDesc &model, const bytecode::KernelKey &key,
+                       const std::vector<bytecode::Direction> &directions) {
+  std::string who = "submits @" + key.callee;
+  auto kernel = std::find_if(model.kernels.begin(), model.kernels.end(),
+                             [&](const KernelDesc &other) { return other.name == key.op(); });
+  if (kernel == model.kernels.end())
+    return Failure{who + ", which is not a kernel of the file"};
+  size_t scalars = key.operands.size() - directions.size();
+  if (kernel->numArgs != directions.size() || kernel->numScalars != scalars)
+    return Failure{who + " with " + std::to_string(directions.size()) + " tensors and " + std::to_string(scalars) +
+                   " numbers; it takes " + std::to_string(kernel->numArgs) + " and " +
+                   std::to_string(kernel->numScalars)};
+  KernelUse use = kernelUse(*kernel);
+  for (size_t i = 0; i < directions.size(); ++i)
+    if (directions[i] == bytecode::Direction::In && use.arguments[i].written)
+      return Failure{who + ", which writes tensor " + std::to_string(i) + ", an input by its direction"};
+  return {};
+}
+
 } // namespace
 
 Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
@@ -51,7 +73,7 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
   // Programs of one name must agree on the names, types and ranks of inputs and outputs.
   const HostProgramDesc &first =
       *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
-  if (desc.inputs != first.inputs || desc.outputs != first.outputs)
+  if (desc.inputs != first.inputs || desc.outputs != first.outputs || desc.presets != first.presets)
     return Failure{"differs from the program of that name in inputs or outputs"};
   auto module = bytecode::deserialize(desc.code.data(), desc.code.size());
   if (!module)
@@ -63,8 +85,13 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     return program.failure();
   const bytecode::Module &loaded = program->module();
   const bytecode::Function &entry = loaded.functions[0];
-  if (Status status = verifyNames(desc.inputs, entry.parameters, loaded, "input"); !status)
+  std::vector<std::string> parameters = desc.inputs;
+  parameters.insert(parameters.end(), desc.presets.begin(), desc.presets.end());
+  if (Status status = verifyNames(parameters, entry.parameters, loaded, "input"); !status)
     return status;
+  for (const std::string &name : desc.presets)
+    if (std::find(desc.outputs.begin(), desc.outputs.end(), name) == desc.outputs.end())
+      return Failure{"presets '" + name + "', which is no output"};
   if (Status status = verifyNames(desc.outputs, entry.results, loaded, "output"); !status)
     return status;
   const StateUseDesc *state = nullptr;
@@ -72,6 +99,11 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     auto *key = std::get_if<bytecode::KernelKey>(&constant);
     if (!key || key->place() != "device")
       continue;
+    if (auto directions = bytecode::directionsOf(*key)) {
+      if (Status status = verifySubmitted(model, *key, *directions); !status)
+        return status;
+      continue;
+    }
     auto net = std::find_if(model.nets.begin(), model.nets.end(),
                             [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())

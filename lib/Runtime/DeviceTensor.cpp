@@ -16,6 +16,13 @@ std::shared_ptr<std::byte[]> hostMemory(uint64_t bytes) {
 
 } // namespace
 
+uint64_t elementsOf(const std::vector<int64_t> &shape) {
+  uint64_t count = 1;
+  for (int64_t size : shape)
+    count *= uint64_t(size);
+  return count;
+}
+
 DeviceBlock::~DeviceBlock() { memory.free[buffer.bytes()].push_back(std::move(buffer)); }
 
 Result<std::shared_ptr<DeviceBlock>> TensorMemory::take(uint64_t bytes) {
@@ -75,7 +82,9 @@ Result<std::shared_ptr<DeviceTensor>> DeviceTensor::upload(TensorMemory &memory,
 }
 
 std::shared_ptr<DeviceTensor> DeviceTensor::part(uint64_t begin, uint64_t count) const {
-  return std::make_shared<DeviceTensor>(block, offset + bytesOf(storage, begin), count, type, storage);
+  auto part = std::make_shared<DeviceTensor>(block, offset + bytesOf(storage, begin), count, type, storage);
+  part->isShared = isShared;
+  return part;
 }
 
 Status DeviceTensor::copy(Device &device, pto_arg from, ElementType storage, std::byte *to, ElementType type,
@@ -91,7 +100,7 @@ Status DeviceTensor::copy(Device &device, pto_arg from, ElementType storage, std
 }
 
 Result<std::shared_ptr<std::byte[]>> DeviceTensor::fetch() {
-  if (host)
+  if (host && !isShared)
     return host;
   if (Status status = block->memory.wait(memory(), /*isWrite=*/false); !status)
     return status.failure();

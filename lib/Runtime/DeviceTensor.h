@@ -11,6 +11,9 @@ namespace pto_mlir::runtime {
 
 class TensorMemory;
 
+/// Of a shape without unknown extents.
+uint64_t elementsOf(const std::vector<int64_t> &shape);
+
 /// A buffer that is returned to its pool by the destructor.
 struct DeviceBlock {
   DeviceBlock(TensorMemory &memory, DeviceBuffer buffer) : memory(memory), buffer(std::move(buffer)) {}
@@ -48,6 +51,9 @@ public:
                                                     ElementType storage);
 
   Result<std::shared_ptr<std::byte[]>> fetch() override;
+  bool mayChange() const override { return isShared; }
+  /// Says that tasks may write the tensor again, and its parts.
+  void share() { isShared = true; }
   /// A view of elements [begin, begin + count).
   std::shared_ptr<DeviceTensor> part(uint64_t begin, uint64_t count) const;
   pto_arg memory() const { return {block->buffer.address() + offset, storedBytes}; }
@@ -63,6 +69,7 @@ private:
   std::shared_ptr<DeviceBlock> block;
   uint64_t offset, elements, storedBytes;
   ElementType type, storage;
+  bool isShared = false;
   std::shared_ptr<std::byte[]> host;
 };
 

@@ -43,16 +43,21 @@ Status LoadedModel::uploadWeights() {
   return {};
 }
 
-Result<std::unique_ptr<VM>> LoadedModel::prepare(const VariantDesc &variant, Ports ports) {
-  const ModelDesc &model = file->model();
-  for (uint32_t kernel : variant.program.kernels) {
-    if (loaded[kernel])
-      continue;
-    auto handle = device->loadKernel(model.kernels[kernel]);
+Result<uint32_t> LoadedModel::kernelHandle(uint32_t kernel) {
+  if (!loaded[kernel]) {
+    auto handle = device->loadKernel(file->model().kernels[kernel]);
     if (!handle)
       return handle.failure();
     loaded[kernel] = *handle;
   }
+  return *loaded[kernel];
+}
+
+Result<std::unique_ptr<VM>> LoadedModel::prepare(const VariantDesc &variant, Ports ports) {
+  const ModelDesc &model = file->model();
+  for (uint32_t kernel : variant.program.kernels)
+    if (auto handle = kernelHandle(kernel); !handle)
+      return handle.failure();
   VM::KernelHandles handles(loaded.size());
   std::transform(loaded.begin(), loaded.end(), handles.begin(), [](auto &handle) { return handle.value_or(0); });
   auto vm = VM::prepare(*device, model, variant, handles, weights, ports);

@@ -25,6 +25,8 @@ struct LoadedModel {
   Status start(const SessionOptions &options);
   /// Loads the kernels of a variant and prepares its program.
   Result<std::unique_ptr<VM>> prepare(const pmodel::VariantDesc &variant, Ports ports);
+  /// The device's handle of a kernel of the file, loaded on its first use.
+  Result<uint32_t> kernelHandle(uint32_t kernel);
 
 private:
   Status uploadWeights();

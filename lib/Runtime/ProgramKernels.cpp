@@ -14,37 +14,6 @@ using bytecode::Value;
 
 namespace {
 
-uint64_t elementsOf(const Tensor &tensor) {
-  uint64_t count = 1;
-  for (int64_t size : tensor.shape)
-    count *= uint64_t(size);
-  return count;
-}
-
-/// The tensor's device memory, stored as `storage`; uploads the tensor if it is not there yet.
-Result<std::shared_ptr<DeviceTensor>> onDevice(TensorMemory &memory, Tensor &tensor, ElementType storage) {
-  auto there = std::dynamic_pointer_cast<DeviceTensor>(tensor.residence);
-  if (there && there->storageType() == storage)
-    return there;
-  if (Status status = tensor.fetch(); !status)
-    return status.failure();
-  auto made = DeviceTensor::upload(memory, tensor.data.get(), elementsOf(tensor), tensor.element, storage);
-  if (made && tensor.isConstant)
-    tensor.residence = *made;
-  return made;
-}
-
-TensorPtr deviceTensor(ElementType element, std::vector<int64_t> shape, uint64_t bytes,
-                       std::shared_ptr<DeviceTensor> place) {
-  auto tensor = std::make_shared<Tensor>();
-  tensor->element = element;
-  tensor->shape = std::move(shape);
-  tensor->bytes = bytes;
-  tensor->residence = std::move(place);
-  tensor->isConstant = true;
-  return tensor;
-}
-
 bool fits(const std::vector<TensorDesc> &tensors, std::span<const Value> values) {
   return std::equal(
       tensors.begin(), tensors.end(), values.begin(), values.end(), [](const TensorDesc &desc, const Value &value) {
@@ -85,8 +54,8 @@ public:
       uint64_t elements = *numElements(desc.shape);
       if (Status status = add(DeviceTensor::make(memory, elements, desc.type, desc.storageType), desc); !status)
         return status;
-      results[i] = Value::of(deviceTensor(desc.type, std::vector<int64_t>(desc.shape.begin(), desc.shape.end()),
-                                          *tensorBytes(desc.type, desc.shape), places.back()));
+      results[i] =
+          Value::of(deviceTensor(desc.type, std::vector<int64_t>(desc.shape.begin(), desc.shape.end()), places.back()));
     }
     if (net.variant->state)
       if (Status status = bindState(net); !status)
@@ -143,9 +112,9 @@ public:
     }
     if (index < 0 || index >= all.shape[0])
       return Failure{"row " + std::to_string(index) + " of " + std::to_string(all.shape[0])};
-    uint64_t elements = elementsOf(all) / uint64_t(all.shape[0]);
-    results[0] = Value::of(deviceTensor(all.element, std::move(shape), all.bytes / uint64_t(all.shape[0]),
-                                        there->part(uint64_t(index) * elements, elements)));
+    uint64_t elements = elementsOf(all.shape) / uint64_t(all.shape[0]);
+    results[0] =
+        Value::of(deviceTensor(all.element, std::move(shape), there->part(uint64_t(index) * elements, elements)));
     return {};
   }
 
@@ -282,6 +251,13 @@ Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, co
       return std::shared_ptr<Kernel>(std::make_shared<PutRow>(*this, memory, kernel.take()));
     return kernel;
   }
+  if (bytecode::directionsOf(key)) {
+    auto kernel = SubmittedKernel::make(memory, key);
+    if (!kernel)
+      return kernel.failure();
+    submitted.push_back(*kernel);
+    return std::shared_ptr<Kernel>(kernel.take());
+  }
   LoadedModel &model = memory.loaded();
   std::vector<Net *> variants;
   for (const NetDesc &desc : model.file->model().nets) {
@@ -310,6 +286,9 @@ void ProgramKernels::beginRun(const ModelState::Impl *state) {
   inFlight.clear();
   checks.clear();
   taskFailure.clear();
+  taskIds.clear();
+  for (const std::shared_ptr<SubmittedKernel> &kernel : submitted)
+    kernel->beginRun();
   for (auto &[variant, net] : nets) {
     net->isCalled = false;
     if (StepTasks *steps = net->vm->stepTasks())
@@ -321,6 +300,9 @@ std::string ProgramKernels::failureText() const {
   for (auto &[variant, net] : nets)
     if (StepTasks *steps = net->vm->stepTasks(); steps && !steps->failureText().empty())
       return steps->failureText();
+  for (const std::shared_ptr<SubmittedKernel> &kernel : submitted)
+    if (std::string text = kernel->failureText(); !text.empty())
+      return text;
   return taskFailure.text();
 }
 

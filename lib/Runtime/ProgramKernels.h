@@ -5,6 +5,7 @@
 #include "DeviceTensor.h"
 #include "IndexCheck.h"
 #include "StateImpl.h"
+#include "SubmittedKernel.h"
 
 #include <deque>
 #include <map>
@@ -16,6 +17,12 @@ class ProgramKernels : public bytecode::HostProvider {
 public:
   static Result<std::shared_ptr<ProgramKernels>> make(LoadedModel &model);
   Result<std::shared_ptr<bytecode::Kernel>> resolve(const bytecode::KernelKey &key, const std::string &name) override;
+
+  Result<int64_t> submit(bytecode::Kernel &kernel, std::span<const bytecode::Value> operands,
+                         std::span<const int64_t> after) override;
+  Result<int64_t> join(std::span<const int64_t> after) override;
+  Result<bytecode::TensorPtr> view(bytecode::Tensor &tensor, uint64_t offset, std::vector<int64_t> shape) override;
+  Result<bytecode::TensorPtr> reserve(ElementType element, std::vector<int64_t> shape) override;
 
   /// `state`: what nets with state run on; null without.
   void beginRun(const ModelState::Impl *state);
@@ -40,7 +47,13 @@ public:
 private:
   explicit ProgramKernels(LoadedModel &model) : HostProvider([](const std::string &) {}), memory(model) {}
 
+  /// Tasks are numbered from 1 in each run; 0 has completed.
+  int64_t remember(tasks::TaskId task);
+  std::vector<tasks::TaskId> tasksOf(std::span<const int64_t> ids) const;
+
   TensorMemory memory;
+  std::vector<tasks::TaskId> taskIds;
+  std::vector<std::shared_ptr<SubmittedKernel>> submitted;
   tasks::KernelId copyKernel = tasks::kNoKernel, checkKernel = tasks::kNoKernel;
   std::vector<std::shared_ptr<std::byte[]>> inFlight; // host memory of this run's copies
   std::deque<IndexUse> checks;                        // of this run

@@ -89,6 +89,9 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
     VariantDesc variant;
     variant.inputs = describe(desc.inputs, loaded.functions[0].parameters, loaded);
     variant.outputs = describe(desc.outputs, loaded.functions[0].results, loaded);
+    for (TensorDesc &output : variant.outputs)
+      output.preset = std::find(desc.presets.begin(), desc.presets.end(), output.name) != desc.presets.end();
+    runner->presets.push_back(desc.presets);
     variant.state = stateUse(file, loaded);
     runner->description.variants.push_back(std::move(variant));
     runner->machines.push_back(machine.take());
@@ -104,18 +107,27 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
                                                    ModelState::Impl *state) {
   const VariantDesc &variant = description.variants[index];
   std::vector<Value> arguments;
-  for (const TensorDesc &desc : variant.inputs) {
+  auto add = [&](const TensorDesc &desc) -> Status {
     auto input =
         std::find_if(inputs.begin(), inputs.end(), [&](const InputTensor &tensor) { return tensor.name == desc.name; });
-    TensorPtr tensor =
-        bytecode::makeTensor(input->type, std::vector<int64_t>(input->shape.begin(), input->shape.end()));
+    const std::vector<uint64_t> &shape = input == inputs.end() ? desc.shape : input->shape;
+    TensorPtr tensor = bytecode::makeTensor(desc.type, std::vector<int64_t>(shape.begin(), shape.end()));
     if (!tensor)
       return Failure{"out of memory for input '" + desc.name + "'"};
-    if (tensor->bytes)
+    if (tensor->bytes && input != inputs.end())
       std::memcpy(tensor->data.get(), input->data, tensor->bytes);
     tensor->isConstant = true;
     arguments.push_back(Value::of(std::move(tensor)));
-  }
+    return {};
+  };
+  for (const TensorDesc &desc : variant.inputs)
+    if (Status status = add(desc); !status)
+      return status.failure();
+  for (const std::string &name : presets[index])
+    if (Status status = add(*std::find_if(variant.outputs.begin(), variant.outputs.end(),
+                                          [&](const TensorDesc &output) { return output.name == name; }));
+        !status)
+      return status.failure();
   kernels->beginRun(state);
   auto outputs = call(index, std::move(arguments));
   if (state) {

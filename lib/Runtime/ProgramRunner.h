@@ -23,7 +23,7 @@ public:
   ~ProgramRunner();
 
   /// Runs on inputs in any order, which Session has checked and used to select the variant, and on the state that its
-  /// nets use (null without). Returns all outputs.
+  /// nets use (null without). Preset outputs may be among the inputs. Returns all outputs.
   Result<std::vector<HostTensor>> run(size_t variant, const std::vector<InputTensor> &inputs, ModelState::Impl *state);
 
   /// Inputs and outputs of the programs; dynamic extents are 0.
@@ -36,7 +36,8 @@ private:
   Result<std::vector<HostTensor>> call(size_t variant, std::vector<bytecode::Value> arguments);
   LoadedModel *model = nullptr;
   std::shared_ptr<ProgramKernels> kernels;
-  std::vector<bytecode::Machine> machines; // one per variant
+  std::vector<bytecode::Machine> machines;       // one per variant
+  std::vector<std::vector<std::string>> presets; // one per variant
   pmodel::NetDesc description;
 };
 

@@ -2,6 +2,7 @@
 #include "SessionState.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pto_mlir::runtime {
 
@@ -39,9 +40,39 @@ Status check(const VariantDesc &variant, const std::vector<NamedMemory> &memory)
 
 } // namespace
 
+Status Session::runProgramInPlace(const std::vector<NamedMemory> &memory) {
+  const VariantDesc &variant = net().variants.front();
+  bool isSized = std::any_of(variant.inputs.begin(), variant.inputs.end(), [](const TensorDesc &tensor) {
+    return std::count(tensor.shape.begin(), tensor.shape.end(), 0) != 0;
+  });
+  if (net().variants.size() != 1 || variant.state || isSized)
+    return Failure{"program '" + net().name + "' has several variants, sizes or state, and cannot be run in place"};
+  if (Status status = check(variant, memory); !status)
+    return status;
+  std::lock_guard lock(state->mutex);
+  std::vector<InputTensor> inputs;
+  auto add = [&](const TensorDesc &tensor) {
+    inputs.push_back({tensor.name, tensor.type, tensor.shape, find(memory, tensor.name)->data});
+  };
+  for (const TensorDesc &tensor : variant.inputs)
+    add(tensor);
+  for (const TensorDesc &tensor : variant.outputs)
+    if (tensor.preset)
+      add(tensor);
+  auto outputs = state->runner->run(0, inputs, nullptr);
+  if (!outputs)
+    return outputs.failure();
+  for (const HostTensor &output : *outputs)
+    if (const NamedMemory &part = *find(memory, output.name); part.bytes)
+      std::memcpy(part.data, output.data.get(), part.bytes);
+  return {};
+}
+
 Status Session::runInPlace(const std::vector<NamedMemory> &memory) {
   const VariantDesc &variant = net().variants.front();
-  if (state->runner || net().variants.size() != 1 || !variant.symbols.empty() || variant.state)
+  if (state->runner)
+    return runProgramInPlace(memory);
+  if (net().variants.size() != 1 || !variant.symbols.empty() || variant.state)
     return Failure{"net '" + net().name + "' has several variants, sizes or state, and cannot be run in place"};
   if (Status status = check(variant, memory); !status)
     return status;

@@ -33,7 +33,7 @@ Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool tr
 
 void StepTasks::describe(Step &step) {
   step.spec.clear();
-  if (!isNamed(step.arguments, step.scalars)) { // unknown accesses: ordered against all other tasks
+  if (!isNamed(step.arguments, step.scalars, step.sizes)) { // unknown accesses: ordered against all other tasks
     step.spec.inout(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}));
     return;
   }
@@ -51,10 +51,13 @@ void StepTasks::describe(Step &step) {
   }
   for (int64_t scalar : step.scalars)
     step.spec.scalar(uint64_t(scalar));
+  if (step.sizes == Sizes::Bound)
+    for (const pto_arg &argument : step.arguments)
+      step.spec.scalar(argument.bytes);
 }
 
 Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, Arguments arguments, Scalars scalars,
-                      std::vector<pmodel::KernelUse::Argument> uses, Work work) {
+                      std::vector<pmodel::KernelUse::Argument> uses, Work work, Sizes bound) {
   using Clock = std::chrono::steady_clock;
   size_t index = steps.size();
   auto kernel = runtime.registerKernel(
@@ -62,13 +65,15 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
         auto begin = Clock::now();
         Step &step = steps[index];
         Status status;
-        if (isNamed(sizes, numbers)) {
+        if (isNamed(sizes, numbers, step.sizes)) {
           Arguments actual = sizes;
           for (size_t i = 0; i < actual.size(); ++i)
             actual[i].address = call.args[i];
           Scalars now = numbers;
           for (size_t i = 0; i < now.size(); ++i)
             now[i] = int64_t(call.args[sizes.size() + i]);
+          for (size_t i = 0; step.sizes == Sizes::Bound && i < actual.size(); ++i)
+            actual[i].bytes = call.args[sizes.size() + numbers.size() + i];
           status = work(call, actual, now);
         } else {
           status = work(call, step.arguments, step.scalars);
@@ -79,24 +84,27 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
   if (!kernel)
     return kernel.failure();
   steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(scalars), std::move(uses));
+  steps.back().sizes = bound;
   describe(steps.back());
   return {};
 }
 
-Status StepTasks::bind(size_t index, Arguments arguments, Scalars scalars) {
+Status StepTasks::bind(size_t index, Arguments arguments, Scalars scalars, std::span<const tasks::TaskId> after) {
   Step &step = steps[index];
-  if (!isNamed(step.arguments, step.scalars) && step.last)
+  if (!isNamed(step.arguments, step.scalars, step.sizes) && step.last)
     if (Status status = runtime.wait(step.last); !status)
       return status;
   step.arguments = std::move(arguments);
   step.scalars = std::move(scalars);
   describe(step);
+  for (tasks::TaskId task : after)
+    step.spec.after(task);
   return {};
 }
 
 Status StepTasks::addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use,
                             uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments,
-                            std::vector<int64_t> scalars) {
+                            std::vector<int64_t> scalars, Sizes sizes) {
   uint32_t cores = use.coresPerBlock() * blocks;
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
   Work work;
@@ -125,7 +133,7 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
       return {};
     };
   if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, std::move(arguments),
-                          std::move(scalars), use.arguments, std::move(work));
+                          std::move(scalars), use.arguments, std::move(work), sizes);
       !status)
     return status;
   Step &step = steps.back();

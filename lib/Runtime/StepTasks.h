@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace pto_mlir::runtime {
 
@@ -31,18 +32,25 @@ public:
   StepTasks(tasks::TaskRuntime &runtime, Device &device) : runtime(runtime), device(device) {}
   StepTasks(const StepTasks &) = delete;
 
+  /// Whether `bind` may give arguments of other sizes.
+  enum class Sizes { Fixed, Bound };
   /// Adds a launch as a task with one block per core that has commands. In virtual time the first block simulates all
   /// cores and reports their times. A mixed kernel runs on the cube core of each block. `tensors`, the tensors it
   /// computes, names the task; empty: the kernel's name.
   Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel,
-                   uint32_t blocks, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {});
+                   uint32_t blocks, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {},
+                   Sizes sizes = Sizes::Fixed);
   /// The body of a host op.
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// Adds a host op; `work` reads all buffers but the last, which it writes.
   Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work);
   size_t size() const { return steps.size(); }
-  /// Replaces the memory of step `step`, with the same sizes, from its next submission on.
-  Status bind(size_t step, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {});
+  /// Replaces the memory of step `step` from its next submission on, and the tasks that it comes after besides those
+  /// that follow from its memory.
+  Status bind(size_t step, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {},
+              std::span<const tasks::TaskId> after = {});
+  /// The task of the step's last submission in this run.
+  tasks::TaskId lastTask(size_t step) const { return steps[step].last; }
   /// Submits all steps within an open run of the runtime.
   Status submit();
   /// Must be called before the first submission of a run.
@@ -67,14 +75,15 @@ private:
     Arguments arguments; ///< of the next submission; read by tasks only beyond kMaxArguments
     Scalars scalars;     ///< likewise
     std::vector<pmodel::KernelUse::Argument> uses;
+    Sizes sizes = Sizes::Fixed;        ///< Bound: tasks read the sizes behind the scalars
     uint32_t companions = 0;           ///< vector cores used with each block's cube core
     tasks::TaskId last;                ///< in this run
     std::atomic<uint64_t> workedNs{0}; ///< in the last run, summed over blocks
   };
   Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, Arguments arguments, Scalars scalars,
-             std::vector<pmodel::KernelUse::Argument> uses, Work work);
-  static bool isNamed(const Arguments &arguments, const Scalars &scalars) {
-    return arguments.size() + scalars.size() <= tasks::kMaxArguments;
+             std::vector<pmodel::KernelUse::Argument> uses, Work work, Sizes sizes = Sizes::Fixed);
+  static bool isNamed(const Arguments &arguments, const Scalars &scalars, Sizes sizes) {
+    return arguments.size() * (sizes == Sizes::Bound ? 2 : 1) + scalars.size() <= tasks::kMaxArguments;
   }
   /// Adds the step's memory accesses to its task.
   static void describe(Step &step);

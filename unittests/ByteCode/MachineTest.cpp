@@ -206,6 +206,53 @@ E:
   EXPECT_EQ(run.results[1].bits, 9);
 }
 
+/// Adds a number to each element, in place.
+class AddTo : public Kernel {
+public:
+  Status run(std::span<const Value> operands, std::span<Value>) override {
+    Tensor &tensor = *operands[0].tensor;
+    for (uint64_t i = 0; i < tensor.bytes / 4; ++i)
+      reinterpret_cast<int32_t *>(tensor.data.get())[i] += int32_t(operands[1].bits);
+    return {};
+  }
+};
+
+class AddToProvider : public HostProvider {
+public:
+  AddToProvider() : HostProvider([](const std::string &) {}) {}
+  Result<std::shared_ptr<Kernel>> resolve(const KernelKey &, const std::string &) override {
+    return std::shared_ptr<Kernel>(std::make_shared<AddTo>());
+  }
+};
+
+// A submitted kernel writes its tensors; a view is the same memory.
+TEST(Machine, SubmittedKernelsWriteViews) {
+  auto run = [](const std::string &body) -> Result<std::vector<Value>> {
+    auto module = assemble(".vm 1\n.target \"host\"\n"
+                           ".const 0 = kernel @device.add (tensor<2xi32>, i64) {\"directions\" = \"inout\"}\n"
+                           ".func @main(i64) -> (i32) slots(i64, tensor<?xi32>, task) {\n" +
+                           body + "\n}\n");
+    if (!module)
+      return module.failure();
+    EXPECT_EQ(module->capabilities & kTasks, kTasks);
+    auto program = Program::load(module.take());
+    if (!program)
+      return program.failure();
+    auto machine = Machine::create(program.take(), std::make_shared<AddToProvider>());
+    return machine->run({Value::integer(6)});
+  };
+  const std::string make = "iload_0\nreserve tensor<?xi32>\nastore_1\n", part = "aload_1\niconst i64, ";
+  auto sum = run(make + part + "2\nview tensor<2xi32>\niconst i64, 5\nsubmit 0, 0\nistore_2\n" + part +
+                 "3\nview tensor<2xi32>\niconst i64, 40\niload_2\nsubmit 0, 1\npop\n" + part + "3\ntload\nreturn");
+  ASSERT_TRUE(sum) << sum.error();
+  EXPECT_EQ((*sum)[0].bits, 45);
+  for (const char *offset : {"5", "-1"}) {
+    auto outside = run(make + part + offset + "\nview tensor<2xi32>\npop\niconst_0\nreturn");
+    ASSERT_FALSE(outside);
+    EXPECT_THAT(outside.error(), HasSubstr("(view): a view of"));
+  }
+}
+
 TEST(Machine, FaultsNameTheirPlace) {
   std::string text = program("(i32) -> (i32)", "(i32)", ".loc \"sum.py:3\"\niconst_1\niload_0\nidiv\nreturn");
   EXPECT_EQ(execute(text, {Value::integer(0)}).error, "@main, instruction 2 (idiv) at sum.py:3: division by zero");

@@ -114,7 +114,7 @@ TEST(Text, EveryInstructionRoundTrips) {
     ++count;
   }
   module.functions.push_back(function);
-  EXPECT_EQ(count, 100u);
+  EXPECT_EQ(count, 104u);
   auto back = assemble(disassemble(module));
   ASSERT_TRUE(back) << back.error() << disassemble(module);
   EXPECT_EQ(*back, module);

@@ -85,6 +85,38 @@ TEST(Verifier, EveryMisuseIsFound) {
               HasSubstr("ends without return"));
 }
 
+TEST(Verifier, TasksAreNoNumbers) {
+  auto error = [](const std::string &body, const std::string &signature = "() -> ()") {
+    auto module = assemble(".vm 1\n.target \"host\", 1, 31\n.types i1, i32, i64, task, tensor<4xf32>\n"
+                           ".const 0 = kernel @device.f (tensor<4xf32>, i64) {\"directions\" = \"inout\"}\n"
+                           ".const 1 = kernel @device.f (tensor<4xf32>, i64) {\"directions\" = \"inout,in\"}\n"
+                           ".const 2 = kernel @device.f (tensor<4xf32>) -> (i32) {\"directions\" = \"in\"}\n"
+                           ".const 3 = kernel @device.f (tensor<4xf32>)\n.func @main" +
+                           signature + " slots(tensor<4xf32>, task) {\n" + body +
+                           "\n}\n.func @other(task) -> (task) {\n" + "iload_0\nreturn\n}\n");
+    if (!module)
+      return "text: " + module.error();
+    auto program = Program::load(module.take());
+    return program ? std::string() : program.error();
+  };
+  const std::string given = "reserve tensor<4xf32>\niconst i64, 1\n";
+  EXPECT_EQ(error(given + "submit 0, 0\nistore_1\n" + given + "iload_1\njoin 0\nsubmit 0, 2\ncall @other\npop"), "");
+  EXPECT_EQ(error("reserve tensor<4xf32>\niconst i64, 1\nview tensor<2xf32>\npop"), "");
+  EXPECT_THAT(error(given + "submit 1, 0\npop"), HasSubstr("is not submitted: expects @device, no results"));
+  EXPECT_THAT(error(given + "submit 2, 0\npop"), HasSubstr("is not submitted"));
+  EXPECT_THAT(error(given + "submit 3, 0\npop"), HasSubstr("is not submitted"));
+  EXPECT_THAT(error(given + "submit 9, 0\npop"), HasSubstr("constant 9 is not a kernel"));
+  EXPECT_THAT(error(given + "iconst i64, 3\nsubmit 0, 1\npop"), HasSubstr("expects task on the stack, finds i64"));
+  EXPECT_THAT(error("join 0\ndup\niadd\npop"), HasSubstr("expects an integer on the stack, finds task"));
+  EXPECT_THAT(error("join 0\nconv i64\npop"), HasSubstr("converts numbers, not task to i64"));
+  EXPECT_THAT(error("iconst task, 1\npop"), HasSubstr("1 is not a value of type task"));
+  EXPECT_THAT(error("join 4000000000\npop"), HasSubstr("takes more values than the stack has"));
+  EXPECT_THAT(error("iconst i64, 1\nistore_1"), HasSubstr("expects task on the stack, finds i64"));
+  EXPECT_THAT(error("reserve tensor<4xf32>\niconst i64, 1\nview tensor<2xi32>\npop"),
+              HasSubstr("views tensor<4xf32> as tensor<2xi32>"));
+  EXPECT_THAT(error("join 0\nreturn", "() -> (task)"), HasSubstr("takes or gives a task"));
+}
+
 TEST(Verifier, ModulesAreChecked) {
   auto module = assemble(".vm 1\n.target \"host\", 1, 15\n.types i32\n.func @main() {\n}\n");
   ASSERT_TRUE(module);

@@ -1,6 +1,7 @@
 #include "TestModel.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/PModel/Verifier.h"
 
@@ -68,6 +69,52 @@ TEST(HostProgram, CallsNetsThatUseStateAlike) {
   model = sums();
   model.nets[1].variants[0].state->limit = 2;
   EXPECT_THAT(verify(model), HasSubstr("a net whose state is not that of other nets that it calls"));
+}
+
+/// The kernels of the bias-relu net, submitted with these directions.
+ModelDesc submitting(const std::string &directions, const std::string &kernel = "") {
+  ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
+  const KernelDesc &first = model.kernels[0];
+  std::string types, loads;
+  for (uint32_t i = 0; i < first.numArgs; ++i) {
+    types += (i ? ", " : "") + std::string("tensor<2x5xf32>");
+    loads += "  reserve tensor<2x5xf32>\n";
+  }
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = kernel @device." +
+                                   (kernel.empty() ? first.name : kernel) + " (" + types + ") {\"directions\" = \"" +
+                                   directions + "\"}\n.func @main(tensor<2x5xf32>, tensor<2x5xf32>) -> " +
+                                   "(tensor<2x5xf32>) slots(tensor<2x5xf32>, tensor<2x5xf32>) {\n" + loads +
+                                   "  submit 0, 0\n  pop\n  aload_1\n  return\n}\n");
+  EXPECT_TRUE(module) << module.error();
+  model.nets.clear();
+  model.programs.push_back({"submits", bytecode::serialize(*module), {"in"}, {"out"}, {"out"}});
+  return model;
+}
+
+TEST(HostProgram, SubmitsKernelsByWhatTheyDo) {
+  ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
+  KernelUse use = kernelUse(model.kernels[0]);
+  std::string right, wrong;
+  for (const KernelUse::Argument &argument : use.arguments) {
+    right += std::string(right.empty() ? "" : ",") + (argument.written ? "out" : "in");
+    wrong += std::string(wrong.empty() ? "" : ",") + "in";
+  }
+  EXPECT_EQ(verify(submitting(right)), "");
+  EXPECT_THAT(verify(submitting(wrong)), HasSubstr("an input by its direction"));
+  EXPECT_THAT(verify(submitting(right, "other")),
+              HasSubstr("submits @device.other, which is not a kernel of the file"));
+  model = submitting(right);
+  model.programs[0].presets = {"other"};
+  EXPECT_THAT(verify(model), HasSubstr("presets 'other', which is no output"));
+  model.programs[0].presets = {};
+  EXPECT_THAT(verify(model), HasSubstr("has 2 inputs and 1 names for them"));
+  model = submitting(right);
+  std::string path = pto_mlir::testing::temporaryPath("submits.pmodel");
+  auto written = writeModel(model, path);
+  ASSERT_TRUE(written) << written.error();
+  auto file = ModelFile::open(path);
+  ASSERT_TRUE(file) << file.error();
+  EXPECT_EQ((*file)->model().programs[0].presets, model.programs[0].presets);
 }
 
 TEST(HostProgram, SurvivesTheFile) {

@@ -39,6 +39,13 @@ std::string mangle(const KernelKey &key);
 /// The key of a mangled name; nullopt when malformed. demangle(mangle(k)) == k.
 std::optional<KernelKey> demangle(std::string_view name);
 
+/// What a submitted kernel does with a tensor; None: it is not followed.
+enum class Direction : uint8_t { In, Out, InOut, None };
+/// The attribute of keys that are submitted: a word of in, out, inout, none for each tensor, with commas between.
+inline constexpr std::string_view kDirections = "directions";
+/// The directions of the key's tensors; nullopt where they are missing, or not one for each tensor.
+std::optional<std::vector<Direction>> directionsOf(const KernelKey &key);
+
 /// Whether `callee` is "device.", "host." or "python." and an operation in printable characters, the types are valid
 /// and the attributes ascending.
 bool isValidKey(const KernelKey &key);

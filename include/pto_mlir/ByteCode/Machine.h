@@ -22,6 +22,8 @@ public:
   virtual ~Residence() = default;
   /// Waits for the producer and returns the data in host memory. Returns the same allocation each time.
   virtual Result<std::shared_ptr<std::byte[]>> fetch() = 0;
+  /// Whether tasks may write it again, so that what was fetched is of that moment.
+  virtual bool mayChange() const { return false; }
 };
 
 /// A dense row-major tensor. Views (reshape, cast) share the data.
@@ -34,7 +36,9 @@ struct Tensor {
   bool isConstant = false; ///< never written again, so that `data` and `residence` stay consistent
 
   /// Makes `data` available on the host, from the residence if necessary.
-  Status fetch() { return data || !residence ? Status() : fetchNow(); }
+  Status fetch() { return !residence || (data && !residence->mayChange()) ? Status() : fetchNow(); }
+  /// The same, for writing it there: the residence is given up.
+  Status detach();
 
 private:
   Status fetchNow();
@@ -77,6 +81,15 @@ public:
   virtual Status launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands, std::span<Value> results);
   /// Waits for the launches of one queue, or of all (kAllQueues).
   virtual Status wait(uint32_t queue) { return {}; }
+  /// Implements `submit`: a launch that writes tensors which exist, after the tasks `after`. Gives the task; 0 has
+  /// completed. Synchronous unless overridden, as the three below are on the host.
+  virtual Result<int64_t> submit(Kernel &kernel, std::span<const Value> operands, std::span<const int64_t> after);
+  /// A task that has completed when all of `after` have.
+  virtual Result<int64_t> join(std::span<const int64_t> after) { return 0; }
+  /// Elements of `tensor` from `offset` on as a tensor of this shape; both have the same memory.
+  virtual Result<TensorPtr> view(Tensor &tensor, uint64_t offset, std::vector<int64_t> shape);
+  /// A tensor that a submitted kernel will write.
+  virtual Result<TensorPtr> reserve(ElementType element, std::vector<int64_t> shape);
   /// Orders all later launches after all earlier ones.
   virtual Status barrier() { return {}; }
   static constexpr uint32_t kAllQueues = UINT32_MAX;
@@ -131,6 +144,10 @@ private:
   void enter(uint32_t function);
   Status invoke(const Step &step);
   Status waitForLaunches();
+  void popOperands(const KernelKey &key, std::span<Value> operands);
+  Status taskStep(const Step &step);
+  Status submit(const Step &step, std::span<const int64_t> after);
+  Result<uint64_t> sizeOf(const Type &type, const std::vector<int64_t> &shape) const;
   Status tensorStep(const Step &step, size_t slotBase);
   Result<std::vector<int64_t>> popShape(const Type &type);
   std::string traceLine(uint32_t function, uint32_t instruction, size_t slotBase) const;

@@ -22,8 +22,9 @@ enum Capability : uint32_t {
   kDynamicShapes = 2, // extents known at run time only
   kAsynchronous = 4,  // launch, wait_queue, barrier
   kControlFlow = 8,   // branches and calls
+  kTasks = 16,        // submit, join, view, reserve
 };
-inline constexpr uint32_t kAllCapabilities = 15;
+inline constexpr uint32_t kAllCapabilities = 31;
 
 /// A scalar constant; `bits` is the integer, or the bit pattern of the value as f64.
 struct ScalarConstant {

@@ -1,4 +1,4 @@
-// Types of VM values: numbers and tensors.
+// Types of VM values: numbers, tensors and tasks.
 #ifndef PTO_MLIR_BYTECODE_TYPE_H
 #define PTO_MLIR_BYTECODE_TYPE_H
 
@@ -15,14 +15,15 @@ namespace pto_mlir::bytecode {
 /// A dynamic extent.
 inline constexpr int64_t kDynamic = -1;
 
-/// The kind of a value: an integer or float on the number stack, or a tensor on the reference stack.
-enum class Kind : uint8_t { Integer, Float, Tensor };
+/// The kind of a value: an integer, float or task on the number stack, or a tensor on the reference stack.
+enum class Kind : uint8_t { Integer, Float, Tensor, Task };
 
-/// i1, i8, .., i64, f32, f64, or a tensor of any element type.
+/// i1, i8, .., i64, f32, f64, a tensor of any element type, or a task.
 struct Type {
   ElementType element = ElementType::I32;
   bool isTensor = false;
   std::vector<int64_t> shape; // of a tensor; kDynamic where unknown
+  bool isTask = false;        // a task that was submitted; `element` is I64
 
   bool operator==(const Type &) const = default;
   Kind kind() const;
@@ -32,9 +33,10 @@ struct Type {
   /// Number of dynamic dimensions.
   unsigned numDynamic() const;
   static Type scalar(ElementType element) { return {element, false, {}}; }
+  static Type task() { return {ElementType::I64, false, {}, true}; }
 };
 
-/// "i32", "tensor<2x?xf32>".
+/// "i32", "tensor<2x?xf32>", "task".
 std::string typeText(const Type &type);
 /// Parses a type; nullopt when malformed, or a scalar of an element type without VM arithmetic.
 std::optional<Type> parseType(std::string_view text);

@@ -33,8 +33,8 @@ public:
   /// processors or numbers of cores, or if inputs and outputs of the variants differ other than in shape. `name`
   /// renames the net; empty = its own.
   Status add(const ModelPart &part, size_t net, size_t variant, const std::string &name = "");
-  /// Adds host programs of a file with the nets that they call; nets are renamed on a name clash. Programs of one name
-  /// form one model.
+  /// Adds host programs of a file with the nets that they call and the kernels that they submit; both are renamed on a
+  /// name clash. Programs of one name form one model.
   Status addPrograms(std::shared_ptr<const ModelFile> file, const std::vector<size_t> &programs);
   /// Adds a program that calls nets already added.
   void addProgram(HostProgramDesc program) { model.programs.push_back(std::move(program)); }
@@ -48,6 +48,8 @@ private:
     ModelPart part;
     std::vector<uint32_t> weightMap; // old weight -> new
   };
+  /// Takes processor and cores of the first file; fails for others.
+  Status adopt(const ModelDesc &from, const std::string &name);
   uint32_t addKernel(const KernelDesc &kernel);
   uint32_t addWeight(const WeightDesc &weight, uint64_t hash);
   /// Adds the weights read by the variant to the new model.

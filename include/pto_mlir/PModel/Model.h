@@ -177,11 +177,14 @@ struct NetDesc {
   std::string preprocess; // JSON, as model_transform recorded it
 };
 
-/// A VM program that calls the nets of the file as kernels `@device.<net>`: a model with control flow.
+/// A VM program that calls the nets of the file as kernels `@device.<net>`, a model with control flow, or submits its
+/// kernels.
 struct HostProgramDesc {
   std::string name;
   std::vector<uint8_t> code;                // bytecode::serialize
   std::vector<std::string> inputs, outputs; // names of the parameters and results of its function 0
+  /// Outputs that begin with what they are given, else with zeros: parameters behind the inputs.
+  std::vector<std::string> presets = {};
 };
 
 /// The contents of a .pmodel.

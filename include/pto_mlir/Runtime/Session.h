@@ -80,7 +80,8 @@ public:
                                       const std::vector<std::string> &names = {}, ModelState *state = nullptr);
 
   /// Runs a net with its inputs and outputs in the caller's memory: each of them once by its name, with its bytes.
-  /// Preset outputs begin with what the memory holds. For nets of one variant, without state and conversions.
+  /// Preset outputs begin with what the memory holds. For nets and programs of one variant, without state and
+  /// conversions.
   Status runInPlace(const std::vector<NamedMemory> &memory);
 
   /// Runs the net and returns all outputs, then every tensor kept by a debug build, in ONNX's layout (bf16 as f32).
@@ -108,6 +109,7 @@ public:
 
 private:
   struct State;
+  Status runProgramInPlace(const std::vector<NamedMemory> &memory);
   explicit Session(std::shared_ptr<State> state);
   /// The state of a run.
   Result<ModelState::Impl *> chooseState(ModelState *given);

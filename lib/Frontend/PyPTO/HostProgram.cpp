@@ -85,9 +85,15 @@ private:
   Value memory;
 };
 
+SmallVector<int64_t> knownOf(const std::vector<Number> &numbers) {
+  return llvm::map_to_vector(numbers, [](const Number &number) { return number.known; });
+}
+
 } // namespace
 
-OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) const {
+OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) {
+  if (host)
+    return finishHost();
   context.loadDialect<vm::VMDialect>();
   Location loc = locationOf(context, entry->span_);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc, StringRef(program->name_));
@@ -96,12 +102,12 @@ OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) const {
     if (!buffer.direction)
       continue;
     if (*buffer.direction != ir::ParamDirection::Out)
-      host.addInput(i, buffer.name, buffer.shape, buffer.dtype);
+      host.addInput(i, buffer.name, knownOf(buffer.shape), buffer.dtype);
     if (*buffer.direction != ir::ParamDirection::In)
-      host.addOutput(i, buffer.name, buffer.shape, buffer.dtype);
+      host.addOutput(i, buffer.name, knownOf(buffer.shape), buffer.dtype);
   }
   for (const auto &[number, view] : llvm::enumerate(results))
-    host.addOutput(view.buffer, results.size() == 1 ? "result" : "result" + std::to_string(number), view.shape,
+    host.addOutput(view.buffer, results.size() == 1 ? "result" : "result" + std::to_string(number), knownOf(view.shape),
                    view.dtype);
   host.begin(*module, workspace);
   for (const Launch &launch : launches) {
@@ -111,12 +117,44 @@ OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) const {
       int64_t size = view.dtype.GetByte();
       places.push_back(host.place(view.buffer));
       offsets.push_back((host.isPort(view.buffer) ? 0 : buffers[view.buffer].offset) + view.offset * size);
-      bytes.push_back(view.shape[0] * size);
+      bytes.push_back(view.shape[0].known * size);
     }
     host.launch(launch.kernel->name, locationOf(context, launch.span), places, offsets, bytes, launch.scalars);
   }
   host.end();
   return module;
+}
+
+/// Inputs first, as the ports of a run have them.
+void Orchestrator::setUpPorts() {
+  for (bool preset : {false, true})
+    for (size_t i = 0; i < entry->params_.size(); ++i) {
+      Buffer &buffer = buffers[i];
+      if ((buffer.direction == ir::ParamDirection::Out) != preset)
+        continue;
+      host->at(entry->params_[i]->span_);
+      bool isNumber = ir::IsA<ir::ScalarType>(entry->params_[i]->type_);
+      SmallVector<int64_t> shape = knownOf(buffer.shape);
+      if (isNumber)
+        shape = {1};
+      buffer.memory = buffer.direction == ir::ParamDirection::In
+                          ? host->input(buffer.name, shape, buffer.dtype, isNumber)
+                          : host->output(buffer.name, shape, buffer.dtype, preset);
+      if (!buffer.memory)
+        fail(entry->params_[i]->span_, "the host does not compute with numbers of " + std::string(buffer.dtype.Name()));
+    }
+}
+
+OwningOpRef<ModuleOp> Orchestrator::finishHost() {
+  SmallVector<TaskProgram::Result> ports;
+  for (const Buffer &buffer : buffers)
+    if (buffer.direction && *buffer.direction != ir::ParamDirection::In)
+      ports.push_back({buffer.name, buffer.memory, knownOf(buffer.shape)});
+  for (const auto &[number, view] : llvm::enumerate(results))
+    ports.push_back({results.size() == 1 ? "result" : "result" + std::to_string(number), buffers[view.buffer].memory,
+                     knownOf(view.shape)});
+  host->at(entry->span_);
+  return host->finish(ports);
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -265,6 +265,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.assemble", &Lowering::assemble},
       {"tile.extract", &Lowering::extract},
       {"tile.transpose", &Lowering::transpose},
+      {"tile.transpose_view", &Lowering::transposeView},
       {"tile.gather", &Lowering::gather},
       {"tile.gather_mask", &Lowering::gatherMask},
       {"tile.gather_compare", &Lowering::gatherCompare},

@@ -96,6 +96,21 @@ Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const i
   return tile;
 }
 
+/// A matrix in boxes by rows has the bytes of its transpose in boxes by columns.
+Value Lowering::transposeView(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  keepsPlace(var ? var->type_ : op->type_, call.Operand("tile"), op);
+  Value tile = valueOf(call.Operand("tile"));
+  auto type = cast<pto::TileBufType>(tile.getType());
+  pto::TileLayout layout = pto::getTileLayout(type);
+  if (type.getLoc() != pto::AddressSpace::mat || (layout != pto::TileLayout::NZ && layout != pto::TileLayout::ZN) ||
+      !type.hasStaticValid())
+    fail(op->span_, "transpose_view is lowered for tiles in Mat, in boxes; load with target_memory=pl.Mem.Mat");
+  auto make = layout == pto::TileLayout::NZ ? pto::makeMatZNTile : pto::makeMatTile;
+  auto view = make(b.getContext(), type.getCols(), type.getRows(), type.getElementType(), type.getValidCols(),
+                   type.getValidRows());
+  return b.create<pto::TReshapeOp>(loc, view, tile);
+}
+
 /// The same tile by another name, of which another part is valid.
 Value Lowering::setValidShape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   Value tile = valueOf(call.Operand("x"));

@@ -36,6 +36,8 @@ private:
 
 bool takesKnownTensors(const ir::Function &function) {
   return llvm::all_of(function.params_, [](const ir::VarPtr &param) {
+    if (ir::IsA<ir::ScalarType>(param->type_))
+      return true;
     auto type = ir::As<ir::TensorType>(param->type_);
     return type && llvm::all_of(type->shape_, [](const ir::ExprPtr &extent) { return ir::ConstantInt(extent); });
   });
@@ -165,7 +167,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
-  Orchestrator orchestrator(tiled, entry, archOf(options));
+  Orchestrator orchestrator(tiled, entry, archOf(options), context);
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -92,6 +92,17 @@ void Lowering::bindResults(const std::vector<ir::VarPtr> &vars, const Carried &c
     bind(var, tile ? tile : scalars[next++]);
 }
 
+/// The tensor that the first arm gives for a result: what it has stored to, say. The other arm must give the same.
+Value Lowering::tensorOf(const ir::IfStmt &branch, size_t result) {
+  std::vector<ir::StmtPtr> stmts = ir::FlattenStmts(branch.then_body_);
+  auto yield = stmts.empty() ? nullptr : ir::As<ir::YieldStmt>(stmts.back());
+  auto var = yield && result < yield->value_.size() ? ir::As<ir::Var>(yield->value_[result]) : nullptr;
+  Value tensor = var ? values.lookup(rootOf(tensorRoots(branch.then_body_), var.get())) : Value();
+  if (!tensor)
+    fail(branch.span_, "a kernel cannot choose between tensors");
+  return tensor;
+}
+
 void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
   Value condition = scalarOf(op->condition_, b.getI1Type());
   at(op->span_);
@@ -105,7 +116,7 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
     else if (isTile(var))
       tile = ir::As<ir::TileType>(var->type_)->memref_ ? Value() : wanted.lookup(var.get());
     else
-      fail(op->span_, "a kernel cannot choose between tensors");
+      tile = tensorOf(*op, carried.vars.size() - 1);
     if (isTile(var) && !tile) {
       tile = buffer(ir::As<ir::TileType>(var->type_), var.get());
       nameAfter(var, tile);

@@ -139,6 +139,8 @@ private:
   mlir::Value assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value tensorOf(const ir::IfStmt &branch, size_t result);
+  mlir::Value transposeView(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value setValidShape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value reinterpret(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

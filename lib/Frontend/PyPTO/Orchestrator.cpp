@@ -8,51 +8,102 @@ namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
-Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry, const isa::ArchInfo &arch)
+namespace {
+
+/// Whether an orchestrator reads elements outside of its kernels.
+class ElementFinder : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    found |= op->op_->name_ == "tensor.read";
+    ir::IRVisitor::VisitExpr_(op);
+  }
+  void VisitScopeStmt_(const ir::ScopeStmtPtr &op) override {
+    if (!ir::IsA<ir::InCoreScopeStmt>(op))
+      ir::IRVisitor::VisitScopeStmt_(op);
+  }
+};
+
+bool decidesAtRunTime(const ir::Function &entry) {
+  ElementFinder elements;
+  if (entry.func_type_ == ir::FunctionType::Orchestration)
+    elements.VisitStmt(entry.body_);
+  return elements.found ||
+         llvm::any_of(entry.params_, [](const ir::VarPtr &param) { return ir::IsA<ir::ScalarType>(param->type_); });
+}
+
+} // namespace
+
+Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry, const isa::ArchInfo &arch,
+                           mlir::MLIRContext &context)
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
-      arch(arch) {}
+      arch(arch) {
+  if (decidesAtRunTime(*entry))
+    host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
+}
 
 void Orchestrator::run() {
   std::vector<Held> arguments;
   for (size_t i = 0; i < entry->params_.size(); ++i) {
     const ir::VarPtr &param = entry->params_[i];
     auto type = ir::As<ir::TensorType>(param->type_);
+    if (auto scalar = ir::As<ir::ScalarType>(param->type_)) {
+      bool isIndex = scalar->dtype_ == pypto::DataType::INDEX;
+      buffers.push_back(
+          {param->name_hint_, {}, isIndex ? pypto::DataType::INT64 : scalar->dtype_, ir::ParamDirection::In});
+      arguments.emplace_back();
+      continue;
+    }
     if (!type)
-      fail(param->span_, "parameter " + param->name_hint_ +
-                             " is a scalar known at run time, which a saved program does not take yet; use @pl.jit, "
-                             "which makes it a constant");
-    std::vector<int64_t> shape;
+      fail(param->span_, "parameter " + param->name_hint_ + " is neither a tensor nor a number");
+    std::vector<Number> shape;
     for (const ir::ExprPtr &extent : type->shape_) {
       auto known = ir::ConstantInt(extent);
       if (!known)
         fail(param->span_, "parameter " + param->name_hint_ +
                                " has an extent known at run time, which is not lowered yet; give its number");
-      shape.push_back(*known);
+      shape.emplace_back(*known);
     }
     buffers.push_back({param->name_hint_, shape, type->dtype_, entry->param_directions_[i]});
-    View view{unsigned(i), 0, shape, {}, type->dtype_};
-    for (size_t axis = shape.size(), dense = 1; axis-- > 0; dense *= shape[axis])
+    View view{unsigned(i), 0, {}, shape, {}, type->dtype_};
+    for (size_t axis = shape.size(), dense = 1; axis-- > 0; dense *= shape[axis].known)
       view.strides.insert(view.strides.begin(), int64_t(dense));
-    held[param.get()] = view;
     arguments.emplace_back(view);
+  }
+  if (host)
+    setUpPorts();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (ir::IsA<ir::ScalarType>(entry->params_[i]->type_))
+      arguments[i] = buffers[i].memory;
+    held[entry->params_[i].get()] = arguments[i];
   }
   if (entry->func_type_ == ir::FunctionType::Orchestration)
     VisitStmt(entry->body_);
   else
     launch(entry, arguments, entry->span_);
-  if (launches.empty())
+  if (launches.empty() && planned.empty())
     fail(entry->span_, entry->name_ + " launches no kernel");
 }
 
-void Orchestrator::VisitStmt_(const ir::AssignStmtPtr &op) { held[op->var_.get()] = valueOf(op->value_); }
-void Orchestrator::VisitStmt_(const ir::EvalStmtPtr &op) { (void)valueOf(op->expr_); }
+void Orchestrator::VisitStmt_(const ir::AssignStmtPtr &op) {
+  if (host)
+    host->at(op->span_);
+  held[op->var_.get()] = valueOf(op->value_);
+}
+void Orchestrator::VisitStmt_(const ir::EvalStmtPtr &op) {
+  if (host)
+    host->at(op->span_);
+  (void)valueOf(op->expr_);
+}
 void Orchestrator::VisitStmt_(const ir::YieldStmtPtr &op) { yielded = op; }
 
 void Orchestrator::VisitStmt_(const ir::ReturnStmtPtr &op) {
   for (const ir::ExprPtr &value : op->value_) {
     View view = viewOf(value);
     Buffer &buffer = buffers[view.buffer];
-    if (view.offset || view.shape != buffer.shape || !view.isRowMajor())
+    if (view.offset || view.moving || view.shape != buffer.shape || !view.isKnown() || !view.isRowMajor())
       fail(value->span_, "an orchestrator returns whole tensors; this is a view of " + buffer.name);
     if (buffer.direction == ir::ParamDirection::In)
       fail(value->span_, buffer.name + " is returned, but only read; declare it as Out");
@@ -78,6 +129,9 @@ std::vector<Held> Orchestrator::bodyOf(const ir::StmtPtr &body) {
 }
 
 void Orchestrator::VisitStmt_(const ir::IfStmtPtr &op) {
+  Held condition = valueOf(op->condition_);
+  if (auto *value = std::get_if<mlir::Value>(&condition))
+    return emitBranch(*op, *value);
   bool taken = integerOf(op->condition_) != 0;
   std::vector<Held> values;
   if (taken || op->else_body_)
@@ -105,9 +159,16 @@ static void assign(std::map<const ir::Var *, Held> &held, const Targets &targets
 }
 
 void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
-  int64_t start = integerOf(op->start_), stop = integerOf(op->stop_), step = integerOf(op->step_);
+  int64_t step = integerOf(op->step_);
   if (step == 0)
     fail(op->span_, "the step of a loop must not be 0");
+  Number first = numberOf(op->start_), last = numberOf(op->stop_);
+  constexpr int64_t fewTrips = 4;
+  bool isShort = first.isKnown() && last.isKnown() && (last.known - first.known) / step <= fewTrips;
+  if (host && !isShort)
+    return emitLoop(
+        {op->iter_args_, op->return_vars_, op->body_, Counter{op->loop_var_, first, last, step}, nullptr, op->span_});
+  int64_t start = first.known, stop = last.known;
   bindCarried(op->iter_args_);
   std::vector<Held> values;
   for (const ir::IterArgPtr &arg : op->iter_args_)
@@ -124,6 +185,8 @@ void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
 }
 
 void Orchestrator::VisitStmt_(const ir::WhileStmtPtr &op) {
+  if (host)
+    return emitLoop({op->iter_args_, op->return_vars_, op->body_, std::nullopt, op->condition_, op->span_});
   bindCarried(op->iter_args_);
   while (integerOf(op->condition_) != 0) {
     countTrip(op->span_);
@@ -146,6 +209,8 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   arguments.reserve(outline.function->params_.size());
   for (const ir::VarPtr &param : outline.inputs)
     arguments.push_back(valueOf(param));
+  if (host)
+    host->at(op->span_);
   addResults(*outline.function, arguments, op->span_);
   launch(outline.function, arguments, op->span_);
   for (size_t i = 0; i < outline.results.size(); ++i)

@@ -1,8 +1,10 @@
-// Runs an orchestrator at compile time: a list of launches on views of buffers, and the kernels that they need.
+// Runs an orchestrator at compile time: launches on views of buffers, and the kernels that they need. What is known at
+// run time only becomes a host program that computes it (TaskProgram).
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 
 #include "Plan.h"
+#include "TaskProgram.h"
 #include "Types.h"
 
 #include "pto_mlir/ISA/Table.h"
@@ -17,30 +19,49 @@
 
 namespace pto_mlir::pypto_frontend {
 
-/// A tensor of an orchestrator: part of a buffer. Strides and offset in elements.
+/// An integer that is known, or a value of the host program.
+struct Number {
+  int64_t known = 0;
+  mlir::Value value; ///< null: `known`
+
+  Number(int64_t known = 0) : known(known) {}
+  explicit Number(mlir::Value value) : value(value) {}
+  bool isKnown() const { return !value; }
+  bool operator==(const Number &) const = default;
+};
+
+/// A tensor of an orchestrator: part of a buffer. Strides and offset in elements; the offset is the sum of its parts.
 struct View {
   unsigned buffer = 0;
   int64_t offset = 0;
-  std::vector<int64_t> shape, strides;
+  mlir::Value moving; ///< null: none
+  std::vector<Number> shape, strides;
   pypto::DataType dtype = pypto::DataType::FP32;
 
+  bool isKnown() const;
+  /// Of a known one.
   bool isRowMajor() const;
+  bool operator==(const View &) const = default;
 };
 
-/// What a variable of an orchestrator holds: a number, a tensor, or the results of a call.
-using Held = std::variant<std::monostate, int64_t, double, View, std::vector<View>>;
+/// What a variable of an orchestrator holds: a number, a number of the host program, a tensor, or the results of a
+/// call.
+using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, std::vector<View>>;
 
-/// An interpreter of the function. Numbers must be known: loops are run, branches taken.
+/// An interpreter of the function. Where all numbers are known, loops are run and branches taken. A function that reads
+/// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
-  Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch);
+  Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch,
+               mlir::MLIRContext &context);
 
   /// Runs the entry. With a kernel as entry: launches it once, with all its parameters.
   void run();
   /// The kernels in order of their first launches.
   const std::deque<PlannedKernel> &kernels() const { return planned; }
-  /// A module with the launches as `vm.func @main`, named after the program.
-  mlir::OwningOpRef<mlir::ModuleOp> hostModule(mlir::MLIRContext &context) const;
+  /// A module with the launches as `vm.func @main`, or with the host program as `func.func @main`, named after the
+  /// program. Called once.
+  mlir::OwningOpRef<mlir::ModuleOp> hostModule(mlir::MLIRContext &context);
 
 protected:
   void VisitStmt_(const pypto::ir::AssignStmtPtr &op) override;
@@ -57,11 +78,12 @@ protected:
 private:
   struct Buffer {
     std::string name;
-    std::vector<int64_t> shape;
+    std::vector<Number> shape;
     pypto::DataType dtype = pypto::DataType::FP32;
     std::optional<pypto::ir::ParamDirection> direction; ///< of a parameter; none: made on the way
     int64_t offset = 0;                                 ///< in the workspace, bytes
     bool returned = false;                              ///< made on the way, and a result
+    mlir::Value memory = {};                            ///< in the host program
   };
   /// A scope as a kernel: its parameters are `inputs`, then `results`, which it computes.
   struct OutlinedScope {
@@ -70,7 +92,7 @@ private:
   };
   struct Launch {
     const PlannedKernel *kernel;
-    std::vector<View> pointers; ///< one-dimensional: first element and extent
+    std::vector<View> pointers; ///< one-dimensional: first element and extent, known
     std::vector<int64_t> scalars;
     pypto::ir::Span span;
   };
@@ -80,10 +102,18 @@ private:
   int64_t integerOf(const pypto::ir::ExprPtr &expr);
   View viewOf(const pypto::ir::ExprPtr &expr);
   std::vector<int64_t> integersOf(const std::vector<pypto::ir::ExprPtr> &list);
+  Number numberOf(const pypto::ir::ExprPtr &expr);
+  std::vector<Number> numbersOf(const std::vector<pypto::ir::ExprPtr> &list);
+  Number computed(pypto::ir::NodeKind kind, const Number &a, const Number &b);
+  /// A number as a value of the host program.
+  mlir::Value emitted(const Number &number) { return number.isKnown() ? host->constant(number.known) : number.value; }
+  mlir::Value emitted(const Held &number);
   Held binary(const pypto::ir::BinaryExpr &op);
   Held unary(const pypto::ir::UnaryExpr &op);
+  Held emittedUnary(const pypto::ir::UnaryExpr &op, mlir::Value value);
   Held operation(const pypto::ir::CallPtr &op);
-  View makeTensor(std::vector<int64_t> shape, pypto::DataType dtype, const pypto::ir::Span &span);
+  Held readElement(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  View makeTensor(std::vector<Number> shape, pypto::DataType dtype, const pypto::ir::Span &span);
   Held create(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held slice(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held reshape(const pypto::ir::OpView &call, const pypto::ir::Call &op);
@@ -92,13 +122,41 @@ private:
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);
   void addResults(const pypto::ir::Function &function, std::vector<Held> &arguments, const pypto::ir::Span &span);
-  void launch(const pypto::ir::FunctionPtr &function, const std::vector<Held> &arguments, const pypto::ir::Span &span);
-  void checkArgument(const pypto::ir::Function &function, size_t index, const View &view, const pypto::ir::Span &span);
+  void launch(const pypto::ir::FunctionPtr &function, std::vector<Held> arguments, const pypto::ir::Span &span);
+  mlir::Value scalarOf(const Held &number, pypto::DataType dtype, const pypto::ir::Span &span);
+  View checkedArgument(const pypto::ir::Function &function, size_t index, View view, const pypto::ir::Span &span);
+  void submit(const PlannedKernel &kernel, const std::vector<View> &pointers, const std::vector<Held> &arguments,
+              const pypto::ir::Span &span);
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
                                          std::vector<View> &pointers) const;
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
                                  unsigned pointers);
   OutlinedScope outlined(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
+
+  // Loops and branches of the host program (OrchestratorFlow.cpp).
+  /// What a loop counts: the first number, the bound, the step.
+  struct Counter {
+    pypto::ir::VarPtr variable;
+    Number start, stop;
+    int64_t step = 1;
+  };
+  struct LoopParts {
+    const std::vector<pypto::ir::IterArgPtr> &args;
+    const std::vector<pypto::ir::VarPtr> &results;
+    pypto::ir::StmtPtr body;
+    std::optional<Counter> counter;
+    pypto::ir::ExprPtr condition; ///< where there is no counter
+    pypto::ir::Span span;
+  };
+  void emitLoop(const LoopParts &loop);
+  bool tryLoop(const LoopParts &loop, const std::vector<Held> &initial, std::vector<bool> &moves);
+  void emitBranch(const pypto::ir::IfStmt &stmt, mlir::Value condition);
+  /// The values that a block takes for what is carried; the type of `block`'s arguments, which it adds.
+  Held carriedBy(mlir::Block *block, const Held &like, bool moves);
+  std::vector<mlir::Value> operandsFor(const Held &value, const Held &like, bool moves, const pypto::ir::Span &span);
+  bool agree(const std::vector<Number> &numbers, const std::vector<Number> &like);
+  void setUpPorts();
+  mlir::OwningOpRef<mlir::ModuleOp> finishHost();
 
   void countTrip(const pypto::ir::Span &span);
   void bindCarried(const std::vector<pypto::ir::IterArgPtr> &args);
@@ -115,6 +173,7 @@ private:
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
   std::vector<Launch> launches;
+  std::unique_ptr<TaskProgram> host; ///< null: everything is known
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;
 };

@@ -17,7 +17,7 @@ namespace {
 int64_t spanOf(const View &view) {
   int64_t last = 0;
   for (size_t axis = 0; axis < view.shape.size(); ++axis)
-    last += (view.shape[axis] - 1) * view.strides[axis];
+    last += (view.shape[axis].known - 1) * view.strides[axis].known;
   return last + 1;
 }
 
@@ -36,10 +36,19 @@ int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
   return *integer;
 }
 
-std::string textOf(const std::vector<int64_t> &numbers) {
+/// Whether a kernel calls any operation.
+class Calls : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &) override { found = true; }
+};
+
+std::string textOf(const std::vector<Number> &numbers) {
   std::string text;
-  for (int64_t number : numbers)
-    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  for (const Number &number : numbers)
+    text += (text.empty() ? "" : ", ") + (number.isKnown() ? std::to_string(number.known) : "?");
   return "[" + text + "]";
 }
 
@@ -50,10 +59,7 @@ Orchestrator::OutlinedScope Orchestrator::outlined(const std::shared_ptr<const i
       scope->name_hint_.empty() ? entry->name_ + "_incore_" + std::to_string(scopes.size() - 1) : scope->name_hint_;
   OutlinedScope made;
   made.inputs = freeVariables(scope->body_);
-  std::set<const ir::Var *> written;
-  TensorRoots roots = tensorRoots(scope->body_);
-  for (const auto &[var, next] : roots)
-    written.insert(rootOf(roots, next));
+  std::set<const ir::Var *> written = writtenTensors(scope->body_);
   std::vector<ir::ParamDirection> directions;
   directions.reserve(made.inputs.size());
   for (const ir::VarPtr &param : made.inputs)
@@ -68,7 +74,7 @@ Orchestrator::OutlinedScope Orchestrator::outlined(const std::shared_ptr<const i
 void Orchestrator::addResults(const ir::Function &function, std::vector<Held> &arguments, const ir::Span &span) {
   for (size_t i = arguments.size(); i < function.params_.size(); ++i) {
     auto type = ir::As<ir::TensorType>(function.params_[i]->type_);
-    arguments.emplace_back(makeTensor(integersOf(type->shape_), type->dtype_, span));
+    arguments.emplace_back(makeTensor(numbersOf(type->shape_), type->dtype_, span));
   }
 }
 
@@ -117,16 +123,31 @@ Held Orchestrator::call(const ir::Call &op) {
   return given;
 }
 
-void Orchestrator::checkArgument(const ir::Function &function, size_t index, const View &view, const ir::Span &span) {
+/// The argument as the kernel sees it. What is known at run time only is compared then: strides are those of the
+/// kernel's shape, extents may be smaller.
+View Orchestrator::checkedArgument(const ir::Function &function, size_t index, View view, const ir::Span &span) {
   const ir::VarPtr &param = function.params_[index];
   auto type = ir::As<ir::TensorType>(param->type_);
   std::string who = function.name_ + ": argument " + param->name_hint_;
-  std::vector<int64_t> wanted;
+  std::vector<Number> wanted;
   for (const ir::ExprPtr &extent : type->shape_) {
     auto known = ir::ConstantInt(extent);
     if (!known)
       fail(span, who + " has an extent known at run time, which is not lowered yet");
-    wanted.push_back(*known);
+    wanted.emplace_back(*known);
+  }
+  int64_t dense = 1;
+  for (size_t axis = wanted.size(); axis-- > 0 && wanted.size() == view.shape.size(); dense *= wanted[axis].known) {
+    if (!view.shape[axis].isKnown()) {
+      host->check(ir::NodeKind::Le, emitted(view.shape[axis]), emitted(wanted[axis]),
+                  who + ": extent " + std::to_string(axis) + " is greater than " + std::to_string(wanted[axis].known));
+      view.shape[axis] = wanted[axis];
+    }
+    if (!view.strides[axis].isKnown()) {
+      host->check(ir::NodeKind::Eq, emitted(view.strides[axis]), host->constant(dense),
+                  who + ": stride " + std::to_string(axis) + " is not " + std::to_string(dense));
+      view.strides[axis] = dense;
+    }
   }
   if (wanted != view.shape)
     fail(span, who + " expects shape " + textOf(wanted) + ", not " + textOf(view.shape));
@@ -137,6 +158,7 @@ void Orchestrator::checkArgument(const ir::Function &function, size_t index, con
   bool isOutput = writes(function.param_directions_[index]);
   if (const Buffer &buffer = buffers[view.buffer]; isOutput && buffer.direction == ir::ParamDirection::In)
     fail(span, buffer.name + " is written by " + function.name_ + ", but not declared as Out");
+  return view;
 }
 
 /// How the tensors are passed: those of one buffer by one pointer, to the first of their elements.
@@ -149,14 +171,16 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
       continue;
     PlannedTensor tensor{function.params_[i], 0, view->offset, {}};
     if (!view->isRowMajor())
-      tensor.strides = view->strides;
+      for (const Number &stride : view->strides)
+        tensor.strides.push_back(stride.known);
     int64_t begin = view->offset, end = begin + spanOf(*view);
-    auto found = llvm::find_if(pointers, [&](const View &other) { return other.buffer == view->buffer; });
+    auto found = llvm::find_if(
+        pointers, [&](const View &other) { return other.buffer == view->buffer && other.moving == view->moving; });
     tensor.pointer = unsigned(found - pointers.begin());
     if (found == pointers.end()) {
-      pointers.push_back({view->buffer, begin, {end - begin}, {1}, view->dtype});
+      pointers.push_back({view->buffer, begin, view->moving, {end - begin}, {1}, view->dtype});
     } else {
-      int64_t last = std::max(end, found->offset + found->shape[0]);
+      int64_t last = std::max(end, found->offset + found->shape[0].known);
       found->offset = std::min(begin, found->offset);
       found->shape[0] = last - found->offset;
     }
@@ -171,7 +195,8 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
                                              unsigned pointers) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get()));
   for (const PlannedTensor &tensor : tensors)
-    key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) + textOf(tensor.strides);
+    key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) +
+           textOf({tensor.strides.begin(), tensor.strides.end()});
   const PlannedKernel *&found = kernelOf[key];
   if (!found) {
     auto isTaken = [&](const std::string &name) {
@@ -186,7 +211,7 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
   return *found;
 }
 
-void Orchestrator::launch(const ir::FunctionPtr &function, const std::vector<Held> &arguments, const ir::Span &span) {
+void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arguments, const ir::Span &span) {
   constexpr size_t maxLaunches = 1 << 18;
   if (launches.size() == maxLaunches)
     fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
@@ -194,16 +219,59 @@ void Orchestrator::launch(const ir::FunctionPtr &function, const std::vector<Hel
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarPtr &param = function->params_[i];
     auto *view = std::get_if<View>(&arguments[i]);
-    if (auto scalar = ir::As<ir::ScalarType>(param->type_))
+    auto scalar = ir::As<ir::ScalarType>(param->type_);
+    if (scalar && host)
+      arguments[i] = scalarOf(arguments[i], scalar->dtype_, span);
+    else if (scalar)
       made.scalars.push_back(wordOf(arguments[i], scalar->dtype_, span));
     else if (view && ir::IsA<ir::TensorType>(param->type_))
-      checkArgument(*function, i, *view, span);
+      arguments[i] = checkedArgument(*function, i, *view, span);
     else
       fail(span, function->name_ + ": argument " + param->name_hint_ + " is no tensor");
   }
+  Calls calls;
+  calls.VisitStmt(function->body_);
+  if (!calls.found)
+    return; // it only returns its arguments
   std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers);
   made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size());
+  if (host)
+    return submit(*made.kernel, made.pointers, arguments, span);
   launches.push_back(std::move(made));
+}
+
+/// A number as a scalar of a kernel, in the host program.
+mlir::Value Orchestrator::scalarOf(const Held &number, pypto::DataType dtype, const ir::Span &span) {
+  mlir::Value value = emitted(number);
+  if (value)
+    value = host->scalar(value, dtype);
+  if (!value)
+    fail(span, "a number of " + std::string(dtype.Name()) + " is needed here");
+  return value;
+}
+
+void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &pointers,
+                          const std::vector<Held> &arguments, const ir::Span &span) {
+  host->at(span);
+  std::vector<mlir::Value> values;
+  std::string directions;
+  for (size_t pointer = 0; pointer < pointers.size(); ++pointer) {
+    const View &part = pointers[pointer];
+    bool isRead = false, isWritten = false;
+    for (const PlannedTensor &tensor : kernel.tensors)
+      if (tensor.pointer == pointer) {
+        size_t param = size_t(llvm::find(kernel.function->params_, tensor.var) - kernel.function->params_.begin());
+        isRead |= kernel.function->param_directions_[param] != ir::ParamDirection::Out;
+        isWritten |= writes(kernel.function->param_directions_[param]);
+      }
+    directions += (pointer ? "," : "") + std::string(!isWritten ? "in" : isRead ? "inout" : "out");
+    Number offset = computed(ir::NodeKind::Add, part.moving ? Number(part.moving) : Number(), part.offset);
+    values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), part.shape[0].known));
+  }
+  for (const Held &argument : arguments)
+    if (auto *scalar = std::get_if<mlir::Value>(&argument))
+      values.push_back(*scalar);
+  host->submit(kernel.name, values, directions);
 }
 
 } // namespace pto_mlir::pypto_frontend

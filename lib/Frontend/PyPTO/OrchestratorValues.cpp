@@ -46,7 +46,33 @@ int64_t Orchestrator::integerOf(const ir::ExprPtr &expr) {
   Held value = valueOf(expr);
   if (auto *integer = std::get_if<int64_t>(&value))
     return *integer;
+  if (std::holds_alternative<mlir::Value>(value))
+    fail(expr->span_, "this number is known at run time only, but decides what is compiled; give it as a constant");
   fail(expr->span_, "an integer is needed here");
+}
+
+Number Orchestrator::numberOf(const ir::ExprPtr &expr) {
+  Held value = valueOf(expr);
+  if (auto *number = std::get_if<mlir::Value>(&value); number && number->getType().isInteger(64))
+    return Number(*number);
+  return integerOf(expr);
+}
+
+std::vector<Number> Orchestrator::numbersOf(const std::vector<ir::ExprPtr> &list) {
+  std::vector<Number> numbers;
+  numbers.reserve(list.size());
+  for (const ir::ExprPtr &each : list)
+    numbers.push_back(numberOf(each));
+  return numbers;
+}
+
+mlir::Value Orchestrator::emitted(const Held &number) {
+  if (auto *integer = std::get_if<int64_t>(&number))
+    return host->constant(*integer);
+  if (auto *real = std::get_if<double>(&number))
+    return host->constant(*real);
+  auto *value = std::get_if<mlir::Value>(&number);
+  return value ? *value : mlir::Value();
 }
 
 View Orchestrator::viewOf(const ir::ExprPtr &expr) {
@@ -141,8 +167,11 @@ double asDouble(const Held &value) {
 }
 
 bool isNumber(const Held &value) {
-  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
+  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value) ||
+         std::holds_alternative<mlir::Value>(value);
 }
+
+bool isEmitted(const Held &value) { return std::holds_alternative<mlir::Value>(value); }
 
 } // namespace
 
@@ -150,6 +179,15 @@ Held Orchestrator::binary(const ir::BinaryExpr &op) {
   Held left = valueOf(op.left_), right = valueOf(op.right_);
   if (!isNumber(left) || !isNumber(right))
     fail(op.span_, "numbers are needed here");
+  if (isEmitted(left) || isEmitted(right)) {
+    mlir::Value a = emitted(left), b = emitted(right);
+    if (op.kind() == NodeKind::FloatDiv ||
+        mlir::isa<mlir::FloatType>(a.getType()) != mlir::isa<mlir::FloatType>(b.getType()))
+      a = host->toFloat(a), b = host->toFloat(b);
+    if (mlir::Value value = host->binary(op.kind(), a, b))
+      return value;
+    fail(op.span_, std::string(ir::OperatorText(op.kind())) + " is not lowered yet on numbers known at run time");
+  }
   auto *a = std::get_if<int64_t>(&left), *b = std::get_if<int64_t>(&right);
   if (a && b && op.kind() != NodeKind::FloatDiv) {
     if (auto value = apply(op.kind(), *a, *b))
@@ -160,10 +198,56 @@ Held Orchestrator::binary(const ir::BinaryExpr &op) {
   fail(op.span_, "this has no value: " + std::string(ir::OperatorText(op.kind())));
 }
 
+Number Orchestrator::computed(NodeKind kind, const Number &a, const Number &b) {
+  if (!a.isKnown() || !b.isKnown()) {
+    bool isNeutral = (kind == NodeKind::Mul && (a == Number(1) || b == Number(1))) ||
+                     (kind == NodeKind::Add && (a == Number(0) || b == Number(0)));
+    if (isNeutral)
+      return a.isKnown() ? b : a;
+    return Number(host->binary(kind, emitted(a), emitted(b)));
+  }
+  return apply(kind, a.known, b.known).value_or(0);
+}
+
+Held Orchestrator::emittedUnary(const ir::UnaryExpr &op, mlir::Value value) {
+  bool isFloat = mlir::isa<mlir::FloatType>(value.getType());
+  mlir::Value zero = isFloat ? host->constant(0.0) : host->constant(int64_t(0));
+  switch (op.kind()) {
+  case NodeKind::Neg:
+    return host->binary(NodeKind::Sub, zero, value);
+  case NodeKind::Abs:
+    return host->binary(NodeKind::Max, value, host->binary(NodeKind::Sub, zero, value));
+  case NodeKind::Not:
+    return host->binary(NodeKind::Eq, value, zero);
+  case NodeKind::Cast:
+    return op.dtype_.IsFloat() ? host->toFloat(value) : host->toInteger(value);
+  default:
+    fail(op.span_, std::string(ir::OperatorText(op.kind())) + " is not lowered yet in an orchestrator");
+  }
+}
+
+/// An element of memory, which waits for the kernels that write it.
+Held Orchestrator::readElement(const ir::OpView &view, const ir::Call &op) {
+  View tensor = viewOf(view.Operand("x"));
+  std::vector<Number> indices = numbersOf(view.Elements("indices"));
+  if (indices.size() != tensor.shape.size())
+    fail(op.span_, "a tensor of " + std::to_string(tensor.shape.size()) + " axes needs as many indices");
+  Number at = tensor.moving ? Number(tensor.moving) : Number();
+  at = computed(NodeKind::Add, at, tensor.offset);
+  for (size_t axis = 0; axis < indices.size(); ++axis)
+    at = computed(NodeKind::Add, at, computed(NodeKind::Mul, indices[axis], tensor.strides[axis]));
+  mlir::Value value = host->read(buffers[tensor.buffer].memory, emitted(at));
+  if (!value)
+    fail(op.span_, "the host does not compute with elements of " + std::string(tensor.dtype.Name()));
+  return value;
+}
+
 Held Orchestrator::unary(const ir::UnaryExpr &op) {
   Held value = valueOf(op.operand_);
   if (!isNumber(value))
     fail(op.span_, "a number is needed here");
+  if (isEmitted(value))
+    return emittedUnary(op, std::get<mlir::Value>(value));
   auto *integer = std::get_if<int64_t>(&value);
   switch (op.kind()) {
   case NodeKind::Neg:
@@ -197,10 +281,11 @@ Held Orchestrator::operation(const ir::CallPtr &op) {
     int64_t axis = integerOf(view.Operand("axis"));
     if (axis < 0 || size_t(axis) >= tensor.shape.size())
       fail(op->span_, "the tensor has no axis " + std::to_string(axis));
-    return tensor.shape[axis];
+    const Number &extent = tensor.shape[axis];
+    return extent.isKnown() ? Held(extent.known) : Held(extent.value);
   }
   if (name == "tensor.read")
-    fail(op->span_, "an element that decides about launches is not lowered yet: read it inside the kernel");
+    return readElement(view, *op);
   fail(op->span_, op->op_->name_ + " outside a kernel; put it into `with pl.at(level=pl.Level.CORE_GROUP):`");
 }
 

@@ -1,16 +1,22 @@
 // Tensors that an orchestrator makes, and views of tensors.
 #include "Orchestrator.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
+bool View::isKnown() const {
+  auto known = [](const Number &number) { return number.isKnown(); };
+  return llvm::all_of(shape, known) && llvm::all_of(strides, known);
+}
+
 bool View::isRowMajor() const {
   int64_t dense = 1;
-  for (size_t axis = shape.size(); axis-- > 0; dense *= shape[axis])
-    if (shape[axis] != 1 && strides[axis] != dense)
+  for (size_t axis = shape.size(); axis-- > 0; dense *= shape[axis].known)
+    if (shape[axis].known != 1 && strides[axis].known != dense)
       return false;
   return true;
 }
@@ -22,18 +28,29 @@ Held Orchestrator::create(const ir::OpView &call, const ir::Call &op) {
     fail(op.span_, "tensors of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
   auto dtype = call.Keyword<pypto::DataType>("dtype");
   CHECK(dtype) << "a tensor needs an element type";
-  return makeTensor(integersOf(call.Elements("shape")), *dtype, op.span_);
+  return makeTensor(numbersOf(call.Elements("shape")), *dtype, op.span_);
 }
 
-View Orchestrator::makeTensor(std::vector<int64_t> shape, pypto::DataType dtype, const ir::Span &span) {
-  View view{unsigned(buffers.size()), 0, std::move(shape), {}, dtype};
+View Orchestrator::makeTensor(std::vector<Number> shape, pypto::DataType dtype, const ir::Span &span) {
+  View view{unsigned(buffers.size()), 0, {}, std::move(shape), {}, dtype};
   view.strides.resize(view.shape.size());
-  int64_t elements = 1;
+  Number count = 1;
   for (size_t axis = view.shape.size(); axis-- > 0;) {
-    view.strides[axis] = elements;
-    if (view.shape[axis] <= 0 || llvm::MulOverflow(elements, view.shape[axis], elements) || elements > int64_t(1) << 40)
+    view.strides[axis] = count;
+    int64_t known = 0;
+    if (view.shape[axis].isKnown() &&
+        (view.shape[axis].known <= 0 ||
+         (count.isKnown() && llvm::MulOverflow(count.known, view.shape[axis].known, known)) ||
+         known > int64_t(1) << 40))
       fail(span, "a tensor of this shape cannot be made");
+    count = computed(ir::NodeKind::Mul, count, view.shape[axis]);
   }
+  if (host) {
+    buffers.push_back({"tensor" + std::to_string(buffers.size()), view.shape, dtype, {}});
+    buffers.back().memory = host->reserve(emitted(count), dtype);
+    return view;
+  }
+  int64_t elements = count.known;
   constexpr int64_t alignment = 512;
   int64_t bytes = llvm::divideCeil(uint64_t(elements) * uint64_t(dtype.GetBit()), 8);
   buffers.push_back({"tensor" + std::to_string(buffers.size()), view.shape, dtype, {}, workspace});
@@ -45,17 +62,28 @@ View Orchestrator::makeTensor(std::vector<int64_t> shape, pypto::DataType dtype,
 
 Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
   View view = viewOf(call.Operand("x"));
-  std::vector<int64_t> shape = integersOf(call.Elements("shape")), offset = integersOf(call.Elements("offset"));
+  std::vector<Number> shape = numbersOf(call.Elements("shape")), offset = numbersOf(call.Elements("offset"));
   if (!call.Elements("valid_shape").empty() || call.Keyword<bool>("clamp").value_or(false))
     fail(op.span_, "valid_shape and clamp of a view are not lowered yet; give them to pl.load");
   if (shape.size() != view.shape.size() || offset.size() != shape.size())
     fail(op.span_, "a view of " + std::to_string(view.shape.size()) + " axes needs as many extents and offsets");
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] < 1 || offset[axis] < 0 || shape[axis] > view.shape[axis] ||
-        offset[axis] > view.shape[axis] - shape[axis])
-      fail(op.span_, "the view is not inside its tensor: " + std::to_string(offset[axis]) + " + " +
-                         std::to_string(shape[axis]) + " of " + std::to_string(view.shape[axis]));
-    view.offset += offset[axis] * view.strides[axis];
+    const Number &whole = view.shape[axis], &part = shape[axis], &begin = offset[axis];
+    bool isKnown = whole.isKnown() && part.isKnown() && begin.isKnown();
+    if (isKnown &&
+        (part.known < 1 || begin.known < 0 || part.known > whole.known || begin.known > whole.known - part.known))
+      fail(op.span_, "the view is not inside its tensor: " + std::to_string(begin.known) + " + " +
+                         std::to_string(part.known) + " of " + std::to_string(whole.known));
+    if (!isKnown) {
+      host->check(ir::NodeKind::Ge, emitted(begin), host->constant(int64_t(0)), "a view begins before its tensor");
+      host->check(ir::NodeKind::Le, emitted(computed(ir::NodeKind::Add, begin, part)), emitted(whole),
+                  "a view ends behind its tensor");
+    }
+    Number moved = computed(ir::NodeKind::Mul, begin, view.strides[axis]);
+    if (moved.isKnown())
+      view.offset += moved.known;
+    else
+      view.moving = emitted(computed(ir::NodeKind::Add, view.moving ? Number(view.moving) : Number(), moved));
   }
   view.shape = std::move(shape);
   std::vector<int64_t> dropped = integersOf(call.Elements("drop_dims"));
@@ -75,13 +103,16 @@ Held Orchestrator::reshape(const ir::OpView &call, const ir::Call &op) {
       fail(op.span_, "views of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
   if (call.row()->Find("valid_shape") >= 0 && !call.Elements("valid_shape").empty())
     fail(op.span_, "valid_shape of a view is not lowered yet; give it to pl.load");
-  std::vector<int64_t> shape = integersOf(call.Elements("shape"));
+  std::vector<Number> shape = numbersOf(call.Elements("shape"));
   if (shape.empty())
     return view;
-  auto count = [](const std::vector<int64_t> &extents) {
+  auto isKnown = [](const Number &number) { return number.isKnown(); };
+  if (!view.isKnown() || !llvm::all_of(shape, isKnown))
+    fail(op.span_, "a reshape to extents known at run time is not lowered yet; give the numbers");
+  auto count = [](const std::vector<Number> &extents) {
     int64_t product = 1;
-    for (int64_t extent : extents)
-      product = extent > 0 && !llvm::MulOverflow(product, extent, product) ? product : -1;
+    for (const Number &extent : extents)
+      product = extent.known > 0 && !llvm::MulOverflow(product, extent.known, product) ? product : -1;
     return product;
   };
   if (count(shape) != count(view.shape))
@@ -90,7 +121,7 @@ Held Orchestrator::reshape(const ir::OpView &call, const ir::Call &op) {
     fail(op.span_, "a reshape of a view that is not row-major would copy; copy it with a kernel");
   view.strides.assign(shape.size(), 1);
   for (size_t axis = shape.size(); axis-- > 1;)
-    view.strides[axis - 1] = view.strides[axis] * shape[axis];
+    view.strides[axis - 1] = view.strides[axis].known * shape[axis].known;
   view.shape = std::move(shape);
   return view;
 }

@@ -12,6 +12,30 @@ namespace ir = pypto::ir;
 
 namespace {
 
+/// The tensor that a call writes; null where it writes none.
+ir::ExprPtr writtenBy(const ir::Call &call) {
+  ir::OpView view(call);
+  for (const char *name : {"out", "target", "tensor"}) {
+    bool writes = view.row() && view.row()->Find(name) >= 0 &&
+                  (std::string_view(name) != "tensor" || view.row()->name == "tensor.write");
+    if (writes)
+      return view.Operand(name);
+  }
+  return nullptr;
+}
+
+class WriteCollector : public ir::IRVisitor {
+public:
+  std::vector<ir::VarPtr> found;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    if (auto var = ir::As<ir::Var>(writtenBy(*op)); var && ir::IsA<ir::TensorType>(var->type_))
+      found.push_back(var);
+    ir::IRVisitor::VisitExpr_(op);
+  }
+};
+
 class RootCollector : public ir::IRVisitor {
 public:
   TensorRoots roots;
@@ -19,13 +43,8 @@ public:
 protected:
   void VisitStmt_(const ir::AssignStmtPtr &op) override {
     if (auto call = ir::As<ir::Call>(op->value_); call && ir::IsA<ir::TensorType>(op->var_->type_)) {
-      ir::OpView view(*call);
-      for (const char *name : {"out", "target", "tensor"}) {
-        bool writes = view.row() && view.row()->Find(name) >= 0 &&
-                      (std::string_view(name) != "tensor" || view.row()->name == "tensor.write");
-        if (writes)
-          alias(op->var_.get(), view.Operand(name));
-      }
+      if (ir::ExprPtr written = writtenBy(*call))
+        alias(op->var_.get(), written);
     } else {
       alias(op->var_.get(), op->value_);
     }
@@ -135,6 +154,16 @@ TensorRoots tensorRoots(const ir::StmtPtr &body) {
   RootCollector collector;
   collector.VisitStmt(body);
   return std::move(collector.roots);
+}
+
+std::set<const ir::Var *> writtenTensors(const ir::StmtPtr &body) {
+  WriteCollector collector;
+  collector.VisitStmt(body);
+  TensorRoots roots = tensorRoots(body);
+  std::set<const ir::Var *> written;
+  for (const ir::VarPtr &var : collector.found)
+    written.insert(rootOf(roots, var.get()));
+  return written;
 }
 
 const ir::Var *rootOf(const TensorRoots &roots, const ir::Var *var) {

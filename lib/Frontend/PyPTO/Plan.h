@@ -5,6 +5,7 @@
 #include "pypto/ir/function.h"
 
 #include <map>
+#include <set>
 
 namespace pto_mlir::pypto_frontend {
 
@@ -28,6 +29,8 @@ struct PlannedKernel {
 /// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.
 using TensorRoots = std::map<const pypto::ir::Var *, const pypto::ir::Var *>;
 TensorRoots tensorRoots(const pypto::ir::StmtPtr &body);
+/// The tensors that a body stores to, by their first variable.
+std::set<const pypto::ir::Var *> writtenTensors(const pypto::ir::StmtPtr &body);
 /// The first variable of a chain of results.
 const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var);
 

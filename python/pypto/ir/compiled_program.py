@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
-from pypto.pypto_core import ir
+from pypto.pypto_core import DataType, ir
 
 _OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
 _PLACE = re.compile(r"(.+?):(\d+):(\d+): (.*)", re.DOTALL)
@@ -119,6 +119,9 @@ class CompiledProgram:
         given = bound(name, self.param_names, args, keywords)
         values = {each: read(f"{name}: argument {each}", value) for each, value in given.items()}
         for each, value in values.items():
+            if isinstance(self._types.get(each), ir.ScalarType):
+                values[each] = self._number(each, value)
+                continue
             if each in self._types:
                 expected, key = self._key(each), value.key if isinstance(value, Shaped) else fingerprint(value)
             else:
@@ -126,6 +129,17 @@ class CompiledProgram:
             if key != expected:
                 raise ValueError(f"{name}: argument {each}: compiled for {expected}, not {key}")
         return values
+
+    def _number(self, name, value):
+        """A number as the tensor of one element that the host program takes. TypeError, ValueError."""
+        from pypto.jit.arguments import Buffer, Shaped, array_type, scalar
+
+        where, dtype = f"{self._name}: argument {name}", self._types[name].dtype
+        if isinstance(value, Shaped):
+            raise TypeError(f"{where}: expects a number, not a tensor")
+        dtype = DataType.INT64 if dtype == DataType.INDEX else dtype
+        held = np.array([scalar(where, value, dtype)], array_type(dtype.name))
+        return Buffer(held.shape, dtype, held, False)
 
     def _key(self, name):
         type_ = self._types[name]

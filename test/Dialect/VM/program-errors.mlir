@@ -77,3 +77,43 @@ func.func @f(%t: tensor<2xf32>) -> i32 {
   // expected-error @below {{expects the 1 results of its function}}
   vm.return
 }
+
+// -----
+
+func.func @f(%t: tensor<?xf32>) {
+  // expected-error @below {{expects a direction for each of 1 tensors, got 2}}
+  %n = vm.submit @device.k(%t) directions "in,out" : (tensor<?xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<?xf32>) {
+  // expected-error @below {{'read' is no direction: in, out, inout, none}}
+  %n = vm.submit @device.k(%t) directions "read" : (tensor<?xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<?xf32>) {
+  // expected-error @below {{expects a kernel @device.<name>, got @k}}
+  %n = vm.submit @k(%t) directions "in" : (tensor<?xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<?xf32>, %i: i64) {
+  // expected-error @below {{expects the same element type on both sides}}
+  %n = vm.view %t[%i : i64] () : tensor<?xf32> to tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%i: i64) {
+  // expected-error @below {{expects 1 extents for 'tensor<?xf32>', got 0}}
+  %n = vm.reserve() : () -> tensor<?xf32>
+  return
+}

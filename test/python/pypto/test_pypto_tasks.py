@@ -223,14 +223,6 @@ def outside(x: pl.Tensor, y: pl.Out[pl.Tensor]):
 
 
 @pl.jit
-def reads(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    n = pl.tensor.read(x, [0, 0])
-    if n > 0.0:
-        with pl.at(level=pl.Level.CORE_GROUP):
-            pl.store(pl.load(x, [0, 0], [16, 32]), [0, 0], y)
-
-
-@pl.jit
 def misplaced(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     z = pl.add(x, x)
     y = add_into(z, x, y)  # noqa: F841
@@ -269,7 +261,6 @@ def many(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     [
         (transposed, InvalidOperationError, "row-major"),
         (outside, InvalidOperationError, "not inside its tensor: 8 \\+ 16 of 16"),
-        (reads, UnsupportedFeatureError, "an element that decides about launches"),
         (misplaced, UnsupportedFeatureError, "tensor.add outside a scope"),
         (wrong_shape, ParserTypeError, "fixed: argument x: expects shape \\[16, 32\\], not \\[16, 16\\]"),
         (recursion, UnsupportedFeatureError, "forever calls itself"),

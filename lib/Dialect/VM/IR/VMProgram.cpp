@@ -206,6 +206,31 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult();
 }
 
+// Tasks.
+
+LogicalResult SubmitOp::verify() {
+  if (!getCallee().starts_with("device."))
+    return emitOpError() << "expects a kernel @device.<name>, got @" << getCallee();
+  SmallVector<StringRef> words;
+  getDirections().split(words, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    if (!llvm::is_contained({"in", "out", "inout", "none"}, word))
+      return emitOpError() << "'" << word << "' is no direction: in, out, inout, none";
+  auto tensors = llvm::count_if(getArguments(), [](Value value) { return isa<RankedTensorType>(value.getType()); });
+  if (tensors != int64_t(words.size()))
+    return emitOpError() << "expects a direction for each of " << tensors << " tensors, got " << words.size();
+  return success();
+}
+
+LogicalResult ReserveOp::verify() { return verifyExtents(*this, getExtents(), cast<RankedTensorType>(getType())); }
+
+LogicalResult ViewOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType()), type = cast<RankedTensorType>(getType());
+  if (source.getElementType() != type.getElementType())
+    return emitOpError() << "expects the same element type on both sides";
+  return verifyExtents(*this, getExtents(), type);
+}
+
 // Control.
 
 SuccessorOperands BranchOp::getSuccessorOperands(unsigned) { return SuccessorOperands(getOperandsMutable()); }

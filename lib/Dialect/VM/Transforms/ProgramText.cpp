@@ -35,6 +35,8 @@ std::string floatText(const APFloat &number) {
 std::optional<std::string> typeText(Type type) {
   if (type.isIndex())
     return "i64";
+  if (isa<TaskType>(type))
+    return "task";
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     std::string text = "tensor<";
     for (int64_t size : tensor.getShape())
@@ -284,6 +286,14 @@ private:
     line("goto B" + std::to_string(blocks[target]));
   }
 
+  void writeSubmit(SubmitOp submit) {
+    pushAll(submit->getOperands()); // the tasks last
+    std::string key = "kernel @" + submit.getCallee().str() + " " + typeList(submit, submit.getArguments().getTypes()) +
+                      " {\"directions\" = " + quoted(submit.getDirections()) + "}";
+    line("submit " + constant(key) + ", " + std::to_string(submit.getAfter().size()));
+    storeAll(submit->getResults());
+  }
+
   void writeOp(Operation *op, bool isLast) {
     auto simple = [&](const std::string &instruction) {
       pushAll(op->getOperands());
@@ -292,6 +302,10 @@ private:
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](CallOp call) { writeCall(call); })
+        .Case([&](SubmitOp submit) { writeSubmit(submit); })
+        .Case([&](JoinOp join) { simple("join " + std::to_string(join.getAfter().size())); })
+        .Case([&](ReserveOp reserve) { simple("reserve " + typeOf(op, reserve.getType())); })
+        .Case([&](ViewOp view) { simple("view " + typeOf(op, view.getType())); })
         .Case([&](BinaryOp binary) { simple(binary.getKind().str()); })
         .Case([&](CompareOp compare) {
           simple((isa<FloatType>(compare.getLhs().getType()) ? "fcmp " : "icmp ") +

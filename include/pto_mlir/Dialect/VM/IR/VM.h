@@ -16,6 +16,8 @@
 namespace pto_mlir::vm {
 /// Attribute of a net's `vm.func`, and before it of `@main`: the state of the net (vm.func).
 inline constexpr llvm::StringLiteral kStateAttr = "vm.state";
+/// Unit attribute of an argument of a program's `@main`: it is the contents with which the output of its name begins.
+inline constexpr llvm::StringLiteral kPresetAttr = "vm.preset";
 } // namespace pto_mlir::vm
 
 #define GET_TYPEDEF_CLASSES

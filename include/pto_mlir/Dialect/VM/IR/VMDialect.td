@@ -27,4 +27,9 @@ def VM_BufferType : TypeDef<VM_Dialect, "Buffer"> {
   let summary = "a range of device memory held in a slot";
 }
 
+def VM_TaskType : TypeDef<VM_Dialect, "Task"> {
+  let mnemonic = "task";
+  let summary = "a launch that was submitted; also none, which has completed";
+}
+
 #endif

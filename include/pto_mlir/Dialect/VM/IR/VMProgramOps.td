@@ -14,7 +14,8 @@ class VM_ProgramOp<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mn
 def VM_Integer : AnyTypeOf<[I1, I8, I16, I32, I64, Index], "an integer of the VM">;
 def VM_Float : AnyTypeOf<[F32, F64], "f32 or f64">;
 def VM_Number : AnyTypeOf<[VM_Integer, VM_Float], "a number of the VM">;
-def VM_Value : AnyTypeOf<[VM_Number, AnyRankedTensor], "a number or a tensor">;
+def VM_Operand : AnyTypeOf<[VM_Number, AnyRankedTensor], "a number or a tensor">;
+def VM_Value : AnyTypeOf<[VM_Number, AnyRankedTensor, VM_TaskType], "a number, a tensor or a task">;
 
 // Constants.
 
@@ -194,6 +195,51 @@ def VM_CastOp : VM_ProgramOp<"cast", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let hasFolder = 1;
+}
+
+// Tasks.
+
+def VM_SubmitOp : VM_ProgramOp<"submit", [AttrSizedOperandSegments]> {
+  let summary = "submit a kernel of the file";
+  let description = [{
+    Returns at once. The task comes after those of `after`, and after tasks that access the memory of its tensors, as reads and writes
+    demand. `directions` has a word for each tensor: `in`, `out`, `inout`; `none` for one whose accesses are not followed. The kernel
+    writes the tensors themselves. Numbers are its scalars; a float goes as its bits.
+
+    ```mlir
+    %t = vm.submit @device.add(%a, %b, %n) after (%s) directions "in,inout" : (tensor<64xf32>, tensor<64xf32>, i64)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_Operand>:$arguments, Variadic<VM_TaskType>:$after, StrAttr:$directions);
+  let results = (outs VM_TaskType:$task);
+  let assemblyFormat = "$callee `(` $arguments `)` (`after` `(` $after^ `)`)? `directions` $directions attr-dict `:` `(` type($arguments) `)`";
+  let hasVerifier = 1;
+}
+
+def VM_JoinOp : VM_ProgramOp<"join"> {
+  let summary = "a task that completes with the last of several; of none, no task";
+  let arguments = (ins Variadic<VM_TaskType>:$after);
+  let results = (outs VM_TaskType:$task);
+  let assemblyFormat = "`(` $after `)` attr-dict";
+}
+
+def VM_ReserveOp : VM_ProgramOp<"reserve"> {
+  let summary = "create a tensor that tasks will write";
+  let arguments = (ins Variadic<AnyTypeOf<[Index, I64]>>:$extents);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "`(` $extents `)` attr-dict `:` functional-type($extents, $result)";
+  let hasVerifier = 1;
+}
+
+def VM_ViewOp : VM_ProgramOp<"view"> {
+  let summary = "elements of a tensor from an offset on, in the same memory";
+  let description = [{ ```mlir
+    %row = vm.view %all[%offset : i64] () : tensor<1024xf32> to tensor<64xf32>
+    ``` }];
+  let arguments = (ins AnyRankedTensor:$source, AnyTypeOf<[Index, I64]>:$offset, Variadic<AnyTypeOf<[Index, I64]>>:$extents);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `[` $offset `:` type($offset) `]` `(` ($extents^ `:` type($extents))? `)` attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
 }
 
 // Control.
