@@ -11,6 +11,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -31,7 +32,7 @@ struct CompileError : std::runtime_error {
 }
 
 nb::dict transform(const std::string &modelFile, const std::string &modelName,
-                   const std::vector<std::vector<int64_t>> &inputShapes, const std::vector<std::string> &outputNames,
+                   const std::vector<InputShape> &inputShapes, const std::vector<std::string> &outputNames,
                    const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
                    const std::map<std::string, std::vector<int64_t>> &sizes,
                    const std::map<std::string, std::array<int64_t, 3>> &ranges, const std::string &state,

@@ -42,8 +42,7 @@ std::optional<BuiltModel> deployBy(Plan plan, ModuleOp module, const DeployOptio
   EmitResult emitted;
   StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
     if (!options.dumpFolder.empty())
-      manager.addPass(
-          createDump(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
+      manager.addPass(createDump(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
     if (!options.emitFolder.empty() && stage == "pto")
       manager.addPass(createEmitPTO({options.emitFolder, options.processor, options.emitExact}, emitted));
     // For the dumps behind it (benchmarks/estimates.py).

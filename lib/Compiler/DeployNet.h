@@ -10,7 +10,7 @@ namespace pto_mlir {
 
 /// A tensor of the model that no kernel can compute.
 struct Refusal {
-  std::string limit; ///< that the kernel hits
+  std::string limit;  ///< that the kernel hits
   unsigned times = 0; ///< how many plans have hit one
 };
 using RefusedTensors = std::map<std::string, Refusal, std::less<>>;

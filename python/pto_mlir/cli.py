@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Container, Sequence
@@ -36,16 +37,17 @@ def _usage(message: str):
     return argparse.ArgumentTypeError(message)
 
 
-def shapes(text: str) -> list[list[int]]:
-    """`[[1,3,224,224],[1,8]]` -> lists of positive integers. Parsed as JSON, never evaluated."""
+def shapes(text: str) -> list[list[int | str]]:
+    """`[[1,3,48,width],[1,8]]` -> lists of positive integers and names. Parsed as JSON, never evaluated."""
     try:
-        value = json.loads(text)
+        value = json.loads(re.sub(r"(?<=[\[,\s])[A-Za-z_][\w.]*(?=[\s,\]])", r'"\g<0>"', text))
     except (json.JSONDecodeError, RecursionError):
         value = None
     good = isinstance(value, list) and bool(value) and all(isinstance(s, list) for s in value)
-    if not good or not all(type(d) is int and 0 < d < 2**31 for s in value for d in s):
+    if not good or not all((type(d) is int and 0 < d < 2**31) or (type(d) is str and d) for s in value for d in s):
         raise UserError(
-            f"--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], got {text!r}"
+            "--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], or names of "
+            f"dimensions of which --dynamic gives sizes, got {text!r}"
         )
     return value
 

@@ -335,14 +335,18 @@ def test_what_has_too_many_versions_is_said(tmp_path):
         match="'shape' is known at run time only, and the sizes that follow from it make more than 512 versions",
     ):
         convert(tmp_path, max_extent=32)
+
+
+def test_range_of_floats_follows_from_its_body(tmp_path):
+    """The operator's body in ONNX is a loop, whose trips and sums the host program computes."""
     save(
         tmp_path / "m.onnx",
         [node("Range", ["a", "b", "c"], ["y"])],
         [info(n, F, []) for n in "abc"],
         [info("y", F, ["n"])],
     )
-    with pytest.raises(
-        UserError,
-        match=r"\(Range, opset 17\): start, limit and delta must be constant scalars of one type, or integers",
-    ):
-        convert(tmp_path)
+    convert(tmp_path)
+    session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for numbers in ((0, 5, 1), (1.5, 9, 2), (3, 0, -0.7), (0, -1, 1)):
+        feed = {name: np.array(value, np.float32) for name, value in zip("abc", numbers, strict=True)}
+        np.testing.assert_array_equal(session.run(None, feed)[0], reference.run(None, feed)[0])

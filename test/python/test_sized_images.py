@@ -5,8 +5,10 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto
+from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_transform
 from test_sizes import convert
 from test_transformer import Graph
 
@@ -164,6 +166,40 @@ def test_a_width_that_is_no_multiple_is_refused(tmp_path):
     for width in (6, 100, 0):
         with pytest.raises(UserError, match=r"dimension 3 of input 'x' is \d+, it must be 4 times 'width/4', 1 to 24"):
             session.run(None, {"x": np.zeros([1, 3, 12, width], np.float32)})
+
+
+def test_a_dimension_is_named_on_the_command_line(tmp_path, command):
+    """Of a model that leaves its height and width without names."""
+    g = Graph(3)
+    residual(g)
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, [1, 3, None, None])], ["y"])
+    transform = ["--model_name", "m", "--model_def", tmp_path / "m.onnx", "--mlir", tmp_path / "m.mlir"]
+
+    def run(shapes, sizes="width=4:96:4"):
+        return command(model_transform, *transform, "--input_shapes", shapes, "--dynamic", sizes)
+
+    code, out, err = run("[[1, 3, 12, width]]")
+    assert code == 0, err
+    assert "size 'width': 4 to 96 in multiples of 4, known at run time" in out
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+    session = InferenceSession(str(tmp_path / "m.pmodel"))
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    x = np.random.default_rng(1).standard_normal([1, 3, 12, 44]).astype(np.float32)
+    (ours,), (expected,) = session.run(None, {"x": x}), reference.run(None, {"x": x})
+    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+    for shapes, sizes, message in [
+        (
+            "[[1,channels,12,width]]",
+            "channels=1:3,width=4:96:4",
+            "dimension 1 is 3 in the model, it cannot be 'channels'",
+        ),
+        ("[[1,3,12,wdth]]", "width=4:96:4", "dimension 3 is given as 'wdth', of which --dynamic gives no sizes"),
+        ("[[1,3,12,96]]", "width=4:96:4", "no input has a dimension 'width', of which --dynamic gives sizes"),
+        ("[[1,3,12,-1]]", "width=4:96:4", "--input_shapes: expects a list of lists of positive integers"),
+        ("[[1,3,12,__import__('os')]]", "width=4:96:4", "--input_shapes: expects a list of lists of positive integers"),
+    ]:
+        code, _, err = run(shapes, sizes)
+        assert code == 1 and message in err, err
 
 
 def valid_windows(g):

@@ -98,15 +98,15 @@ TEST_F(PlanTest, SplitsUntilThePartsCanBeBuilt) {
     EXPECT_LE(size, 3u);
     kinds += size > 0;
   }
-  EXPECT_GE(kinds, 1u); // equal parts are one kernel, launched several times
+  EXPECT_GE(kinds, 1u);  // equal parts are one kernel, launched several times
   EXPECT_LE(trials, 7u); // and tried once
 }
 
 TEST_F(PlanTest, ReportsEveryOpThatNoKernelHolds) {
   plan(3, 0);
   EXPECT_FALSE(isWhole);
-  EXPECT_EQ(refused, (std::vector<std::string>{"t0: more than it holds", "t1: more than it holds",
-                                               "t2: more than it holds"}));
+  EXPECT_EQ(refused,
+            (std::vector<std::string>{"t0: more than it holds", "t1: more than it holds", "t2: more than it holds"}));
   EXPECT_EQ(errors.size(), 3u);
 }
 

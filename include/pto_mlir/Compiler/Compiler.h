@@ -6,12 +6,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pto_mlir {
 
 /// Error messages for the user, one per entry; empty after success.
 using Errors = std::vector<std::string>;
+
+/// The shape of an input: sizes, and names of dimensions that have several.
+using InputShape = std::vector<std::variant<int64_t, std::string>>;
 
 /// Sizes of a dimension that are known at run time: the multiples of `multiple` from `least` to `greatest`.
 struct SizeRange {
@@ -22,7 +26,7 @@ struct SizeRange {
 struct TransformOptions {
   std::string modelFile;                             // .onnx
   std::string modelName;                             // name of the net
-  std::vector<std::vector<int64_t>> inputShapes;     // one per input, or none
+  std::vector<InputShape> inputShapes;               // one per input, or none
   std::vector<std::string> outputNames;              // tensors at which the graph is cut; empty: the model's outputs
   std::string mlirFile;                              // output
   std::string preprocess;                            // JSON, stored with the module

@@ -155,8 +155,8 @@ private:
   bool importInitializer(const ::onnx::TensorProto &tensor, llvm::StringRef raw, bool isMapped);
   /// Types of the inputs that are not initializers.
   bool inputTypes(llvm::SmallVectorImpl<mlir::Type> &types);
-  std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input,
-                                                       const std::vector<int64_t> *given, const StatePair *state);
+  std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input, const InputShape *given,
+                                                       const StatePair *state);
   void setInputShapes(llvm::ArrayRef<mlir::Value> values);
   /// Determines the outputs of the function and the nodes they depend on, in the file's order.
   bool selectNodes();
@@ -196,6 +196,7 @@ private:
   llvm::StringSet<> read;
   llvm::SetVector<llvm::StringRef> absorbed;
   std::vector<const ::onnx::ValueInfoProto *> inputs;
+  std::vector<llvm::SmallVector<std::string>> dimNames; ///< of each input, "" for a dimension without a name
   std::vector<const ::onnx::NodeProto *> nodes;
   std::vector<std::string> outputs;
   std::vector<StatePair> states;

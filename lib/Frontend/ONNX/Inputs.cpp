@@ -68,8 +68,8 @@ static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   return text + "]";
 }
 
-std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input,
-                                                         const std::vector<int64_t> *given, const StatePair *state) {
+std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input, const InputShape *given,
+                                                         const StatePair *state) {
   const auto &tensor = input.type().tensor_type();
   auto fail = [&](const Twine &reason) {
     report("input '" + input.name() + "': " + reason);
@@ -82,26 +82,34 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
                 " are given");
   size_t rank = given ? given->size() : tensor.shape().dim_size();
   SmallVector<int64_t> shape;
+  SmallVector<std::string> &names = dimNames.emplace_back();
   for (size_t i = 0; i < rank; ++i) {
     const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
     bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+    const auto *number = given ? std::get_if<int64_t>(&(*given)[i]) : nullptr;
+    const auto *named = given ? std::get_if<std::string>(&(*given)[i]) : nullptr;
+    if (named && fixed)
+      return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, it cannot be '" +
+                  *named + "'");
+    if (named && !options.sizes.count(*named))
+      return fail("dimension " + Twine(i) + " is given as '" + *named + "', of which --dynamic gives no sizes");
+    names.push_back(named ? *named : dim && !fixed ? dim->dim_param() : "");
     if (state && static_cast<int64_t>(i) == state->axis &&
         (state->grows || (!fixed && !given && options.stateLength))) {
       shape.push_back(options.stateLength);
       continue;
     }
-    if (auto sizes = !fixed && dim ? options.sizes.find(dim->dim_param()) : options.sizes.end();
-        sizes != options.sizes.end()) {
-      if (given && !llvm::is_contained(sizes->second, (*given)[i]))
-        return fail("dimension " + Twine(i) + " ('" + dim->dim_param() + "') is given as " + Twine((*given)[i]) +
-                    ", --dynamic names other sizes");
+    if (auto sizes = options.sizes.find(names.back()); sizes != options.sizes.end()) {
+      if (number && !llvm::is_contained(sizes->second, *number))
+        return fail("dimension " + Twine(i) + " ('" + names.back() + "') is given as " + Twine(*number) +
+                    ", --dynamic names other sizes; give its name instead of a number");
       shape.push_back(sizes->second.size() == 1 ? sizes->second.front() : ShapedType::kDynamic);
       continue;
     }
     if (!fixed && !given)
       return fail("shape " + shapeText(tensor.shape()) +
                   " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
-    int64_t size = given ? (*given)[i] : dim->dim_value();
+    int64_t size = number ? *number : dim->dim_value();
     bool isEmpty = size == 0 && fixed; // the model says so
     if ((size < 1 && !isEmpty) || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
@@ -137,7 +145,7 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
       continue;
     }
     const StatePair *state = stateOf(input->name());
-    const std::vector<int64_t> *own = nullptr;
+    const InputShape *own = nullptr;
     if (!options.inputShapes.empty() && (!state || options.inputShapes.size() == inputs.size()))
       own = &options.inputShapes[given++];
     if (std::optional<SmallVector<int64_t>> shape = inputShape(*input, own, state)) {
@@ -153,10 +161,10 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
 // Records the possible combined shapes of the inputs; dimensions with the same name have the same size.
 void Importer::setInputShapes(ArrayRef<Value> values) {
   SmallVector<StringRef> names;
-  for (const auto *input : inputs)
-    for (const auto &dim : input->type().tensor_type().shape().dim())
-      if (options.sizes.count(dim.dim_param()) && !llvm::is_contained(names, dim.dim_param()))
-        names.push_back(dim.dim_param());
+  for (const SmallVector<std::string> &ofInput : dimNames)
+    for (StringRef name : ofInput)
+      if (options.sizes.count(name.str()) && !llvm::is_contained(names, name))
+        names.push_back(name);
   for (const auto &entry : options.sizes)
     if (!llvm::is_contained(names, entry.first))
       report("no input has a dimension '" + entry.first + "', of which --dynamic gives sizes");
@@ -173,11 +181,11 @@ void Importer::setInputShapes(ArrayRef<Value> values) {
       return;
     }
     Shapes &shapes = choices.emplace_back();
-    for (auto [input, value] : llvm::zip_equal(inputs, values)) {
+    for (auto [ofInput, value] : llvm::zip_equal(dimNames, values)) {
       shapes.push_back(cast<RankedTensorType>(value.getType()).getShape().vec());
       for (auto [d, size] : llvm::enumerate(shapes.back()))
         if (ShapedType::isDynamic(size))
-          size = chosen[input->type().tensor_type().shape().dim(d).dim_param()];
+          size = chosen[ofInput[d]];
     }
   };
   if (!names.empty())

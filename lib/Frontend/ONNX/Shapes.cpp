@@ -15,20 +15,26 @@ struct Parser {
   }
 
   // Parses sizes up to the closing bracket, after the opening one.
-  bool sizes(std::vector<int64_t> &shape) {
+  bool sizes(InputShape &shape) {
     if (eat(']'))
       return true;
     do {
       rest = rest.ltrim();
       int64_t size;
+      auto isNameChar = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+      if (!rest.empty() && (llvm::isAlpha(rest.front()) || rest.front() == '_')) {
+        shape.emplace_back(rest.take_while(isNameChar).str());
+        rest = rest.drop_while(isNameChar);
+        continue;
+      }
       if (rest.empty() || !llvm::isDigit(rest.front()) || rest.consumeInteger(10, size) || size < 1 || size > INT32_MAX)
         return false;
-      shape.push_back(size);
+      shape.emplace_back(size);
     } while (eat(','));
     return eat(']');
   }
 
-  bool shapes(std::vector<std::vector<int64_t>> &result) {
+  bool shapes(std::vector<InputShape> &result) {
     if (!eat('['))
       return false;
     if (!eat('[')) {
@@ -47,9 +53,9 @@ struct Parser {
 };
 } // namespace
 
-std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef text, std::string &error) {
+std::optional<std::vector<InputShape>> parseShapes(llvm::StringRef text, std::string &error) {
   Parser parser{text};
-  std::vector<std::vector<int64_t>> result;
+  std::vector<InputShape> result;
   if (parser.shapes(result) && parser.rest.trim().empty())
     return result;
   error = ("'" + text + "' is not a list of lists of positive integers such as [[1,3,224,224]]").str();

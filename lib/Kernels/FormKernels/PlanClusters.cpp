@@ -89,9 +89,9 @@ private:
       for (Value value : op->getResults()) {
         // Through the border that is made in the reader's kernel.
         bool crosses = llvm::any_of(value.getUsers(), [&](Operation *user) {
-          return rest.contains(user) || (isa<tensor::PadOp>(user) && llvm::any_of(user->getUsers(), [&](Operation *reader) {
-                                           return rest.contains(reader);
-                                         }));
+          return rest.contains(user) ||
+                 (isa<tensor::PadOp>(user) &&
+                  llvm::any_of(user->getUsers(), [&](Operation *reader) { return rest.contains(reader); }));
         });
         auto type = cast<RankedTensorType>(value.getType());
         if (crosses)

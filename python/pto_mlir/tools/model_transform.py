@@ -22,7 +22,11 @@ def parser() -> cli.Parser:
     p.add_argument(
         "--mlir", required=True, help="output, ends in .mlir; weights go to <name>_top_weights.safetensors beside it"
     )
-    p.add_argument("--input_shapes", help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent")
+    p.add_argument(
+        "--input_shapes",
+        help="shapes of the inputs, such as [[1,3,224,224]], or [[1,3,48,width]] with --dynamic width=32:1280:8; the "
+        "model's own when absent",
+    )
     p.add_argument(
         "--dynamic",
         metavar="NAME=SIZES",

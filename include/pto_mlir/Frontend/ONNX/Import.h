@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pto_mlir::onnx {
@@ -17,10 +18,13 @@ inline constexpr int64_t kMaxOpset = 28;
 inline constexpr int64_t kMinOpset = 7;
 
 /// How a model is imported.
+/// The shape of an input; a name stands for a dimension whose sizes ImportOptions::sizes gives.
+using InputShape = std::vector<std::variant<int64_t, std::string>>;
+
 struct ImportOptions {
   /// One shape per graph input (excluding initializers), in the model's order; empty = the model's own, which must then
   /// be static.
-  std::vector<std::vector<int64_t>> inputShapes;
+  std::vector<InputShape> inputShapes;
   /// Tensors that become the outputs of the imported graph; empty = the model's outputs.
   std::vector<std::string> outputNames;
   /// Symbol name of the module; empty = the file's stem.
@@ -28,7 +32,7 @@ struct ImportOptions {
   /// Upper bound of dynamic extents, and of run-time values that become extents; a version is compiled for every size
   /// up to it.
   int64_t maxExtent = 32;
-  /// Sizes of named dimensions (dim_param); a version is compiled for each.
+  /// Sizes of dimensions that the model (dim_param) or inputShapes names; a version is compiled for each.
   std::map<std::string, std::vector<int64_t>> sizes;
   /// Pairs of an input and an output that are state: INPUT=OUTPUT with * for parts of names that are equal, `auto`, or
   /// several of them with commas between; empty = none.
@@ -50,7 +54,7 @@ std::optional<std::string> sizeUseProblem(llvm::StringRef path);
 
 /// Parses "[[1,3,224,224],[1,10]]" (a single "[1,3,224,224]" is one shape, "[[]]" one scalar); sizes must be positive.
 /// Nullopt on malformed text, with `error` set.
-std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef text, std::string &error);
+std::optional<std::vector<InputShape>> parseShapes(llvm::StringRef text, std::string &error);
 
 } // namespace pto_mlir::onnx
 

@@ -143,8 +143,8 @@ public:
     Window w(shapeOf(op.getFilter()).drop_front(2), op.getStrides(), op.getDilations(), op.getPads());
     auto isLarge = [&](ArrayRef<int64_t> sizes) { return llvm::any_of(sizes, [&](int64_t n) { return n > most; }); };
     bool isComputed = !isConstant(op.getFilter());
-    if (op.getLayout() != "NCHW" || !(isComputed || op->hasAttr(kNoKernelAttr) || isLarge(w.kernel) ||
-                                      isLarge(w.strides) || isLarge(w.dilations)))
+    if (op.getLayout() != "NCHW" ||
+        !(isComputed || op->hasAttr(kNoKernelAttr) || isLarge(w.kernel) || isLarge(w.strides) || isLarge(w.dilations)))
       return rewriter.notifyMatchFailure(op, "img2col can express it");
     Chain chain(rewriter);
     Value input = op.getInput(), filter = op.getFilter();

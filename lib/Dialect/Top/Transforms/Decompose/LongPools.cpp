@@ -1,5 +1,5 @@
-// A kernel on windows has an instruction per tap. A long window is taken as blocks of about the square root of its taps:
-// each block once at every position, then the blocks of a window, then the taps that are left.
+// A kernel on windows has an instruction per tap. A long window is taken as blocks of about the square root of its
+// taps: each block once at every position, then the blocks of a window, then the taps that are left.
 #include "Decompose.h"
 
 #include <cmath>
@@ -73,9 +73,9 @@ private:
       std::vector<double> share = shares(op, begin, kernel, dilation, stride, i);
       result = scaled(chain, result, share, double(kernel - rest) / double(kernel), dim);
       if (rest != 0)
-        result = rewriter.create<AddOp>(
-            chain.loc, result,
-            scaled(chain, partOf(input, (kernel - rest) * dilation, rest, dilation), share, double(rest) / double(kernel), dim));
+        result = rewriter.create<AddOp>(chain.loc, result,
+                                        scaled(chain, partOf(input, (kernel - rest) * dilation, rest, dilation), share,
+                                               double(rest) / double(kernel), dim));
     }
     return result;
   }
