@@ -33,7 +33,8 @@ using Parameters = std::map<std::string, Parameter, std::less<>>;
 
 /// One operation on tensors. Names, operands and parameters are those of the `top` ops of the same mnemonic; beyond
 /// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod), fmod (C's), sinh, cosh, expm1, log1p, gelu,
-/// gelu_tanh.
+/// gelu_tanh, compress (data, condition; axis), unique, unique_indices, unique_inverse and unique_counts (axis,
+/// sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score to exceed).
 struct TensorCall {
   std::string_view name;
   std::span<const TensorView> inputs;

@@ -141,7 +141,7 @@ Value Node::host(StringRef name, StringRef kernel, ValueRange operands, RankedTe
   if (llvm::is_contained(operands, Value()))
     return {};
   OpBuilder &b = builder();
-  if (type.getNumElements() == 0)
+  if (type.hasStaticShape() && type.getNumElements() == 0)
     return top::createConstant(b, top::namedLoc(b.getContext(), name), name, type, {});
   auto dictionary = parameters.empty() ? DictionaryAttr() : b.getDictionaryAttr(parameters);
   auto op = b.create<top::HostOp>(top::namedLoc(b.getContext(), name), type, kernel, operands, dictionary, reason);

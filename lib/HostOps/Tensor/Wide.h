@@ -105,12 +105,14 @@ std::optional<Status> runElementwise(const TensorCall &call);
 std::optional<Status> runReduction(const TensorCall &call);
 std::optional<Status> runMovement(const TensorCall &call);
 std::optional<Status> runSelection(const TensorCall &call);
+std::optional<Status> runFilter(const TensorCall &call);
 std::optional<Status> runWindow(const TensorCall &call);
 std::optional<Status> runNormalization(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
 bool hasReduction(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
 bool hasSelection(std::string_view name, size_t inputs);
+bool hasFilter(std::string_view name, size_t inputs);
 bool hasWindow(std::string_view name, size_t inputs, ElementType type);
 bool hasNormalization(std::string_view name, size_t inputs, ElementType type);
 
