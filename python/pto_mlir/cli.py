@@ -40,11 +40,15 @@ def _usage(message: str):
 def shapes(text: str) -> list[list[int | str]]:
     """`[[1,3,48,width],[1,8]]` -> lists of positive integers and names. Parsed as JSON, never evaluated."""
     try:
-        value = json.loads(re.sub(r"(?<=[\[,\s])[A-Za-z_][\w.]*(?=[\s,\]])", r'"\g<0>"', text))
+        value = json.loads(re.sub(r"(?<=[\[,\s])(?!(?:true|false|null)\b)[A-Za-z_][\w.]*(?=[\s,\]])", r'"\g<0>"', text))
     except (json.JSONDecodeError, RecursionError):
         value = None
     good = isinstance(value, list) and bool(value) and all(isinstance(s, list) for s in value)
-    if not good or not all((type(d) is int and 0 < d < 2**31) or (type(d) is str and d) for s in value for d in s):
+
+    def is_dimension(d) -> bool:
+        return 0 < d < 2**31 if type(d) is int else type(d) is str and d not in ("True", "False", "None", "")
+
+    if not good or not all(is_dimension(d) for s in value for d in s):
         raise UserError(
             "--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], or names of "
             f"dimensions of which --dynamic gives sizes, got {text!r}"

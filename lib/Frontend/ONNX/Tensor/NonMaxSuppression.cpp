@@ -32,9 +32,9 @@ static LogicalResult importNonMaxSuppression(Node &node) {
     perClass = std::clamp<int64_t>(top::toInts(*known).front(), 0, perClass);
   SmallVector<NamedAttribute> parameters{node.i64("center_point_box", node.intAttr("center_point_box", 0)),
                                          node.i64("has_score_threshold", node.has(4))};
-  Value rows = node.host(node.outputName(), "nonmaxsuppression", operands,
-                         RankedTensorType::get({ShapedType::kDynamic, 3}, i64),
-                         "the scores decide the number of boxes", parameters);
+  Value rows =
+      node.host(node.outputName(), "nonmaxsuppression", operands, RankedTensorType::get({ShapedType::kDynamic, 3}, i64),
+                "the scores decide the number of boxes", parameters);
   if (!rows)
     return failure();
   int64_t most = scores.getDimSize(0) * scores.getDimSize(1) * perClass;

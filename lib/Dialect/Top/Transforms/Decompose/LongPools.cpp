@@ -11,6 +11,8 @@ namespace pto_mlir::top::decompose {
 namespace {
 
 constexpr int64_t kMostTaps = 256;
+/// Taps beyond which a kernel would have too many instructions, however few its outputs are.
+constexpr int64_t kMostInstructions = 2048;
 /// Pixels under one window, of which a block of channels has to fit the unified buffer (ISA/Archs.td) beside the rest.
 constexpr int64_t kMostReach = 4096;
 
@@ -27,6 +29,11 @@ public:
     if (op.getLayout() != "NCHW" || w.kernel[i] <= kMostTaps || !isAlone ||
         !isa<FloatType>(op.getType().getElementType()))
       return rewriter.notifyMatchFailure(op, "has a short window");
+    // Blocks are taken at every position: windows far apart are cheaper by themselves.
+    auto block = static_cast<int64_t>(std::sqrt(double(w.kernel[i])));
+    int64_t length = shapeOf(op.getInput())[2 + i], outputs = shapeOf(op.getOutput())[2 + i];
+    if (w.kernel[i] <= kMostInstructions && length * block >= outputs * w.kernel[i])
+      return rewriter.notifyMatchFailure(op, "has few windows");
     Value result = byBlocks(op, w, i, rewriter);
     result.setLoc(op.getLoc());
     rewriter.replaceOp(op, result);
