@@ -258,7 +258,7 @@ def test_every_problem_is_listed(tmp_path):
     lines = refused(
         path,
         "node 'Foo:b' (acme.Foo, opset 1): is not supported",
-        "node 'NonMaxSuppression:c' (NonMaxSuppression, opset 13): is not supported",
+        "node 'NonMaxSuppression:c' (NonMaxSuppression, opset 13): expects boxes [B, N, 4] and scores [B, C, N]",
         "node 'Conv:e' (Conv, opset 13): input has 3 channels, but the filter takes 5 in each of 1 group",
         "node 'Softmax:y2' (Softmax, opset 13): axis 9",
         "has no attribute 'slope'",
@@ -291,7 +291,7 @@ def test_input_shapes(shapes, reason, tmp_path):
         "[[1,-3]]",
         "[[0,3]]",
         "[[1.5]]",
-        "[[a]]",
+        "[[-a]]",
         "[[1,3]]]",
         "[1,[3]]",
         "[[99999999999999999999]]",
