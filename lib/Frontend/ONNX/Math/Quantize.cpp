@@ -3,6 +3,7 @@
 #include "../Registry.h"
 #include "../TensorDecoder.h"
 #include "Quantization.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -44,7 +45,9 @@ struct Scales {
 Value repeated(Node &node, unsigned i, int64_t axis, int64_t block) {
   ArrayRef<int64_t> x = node.type(0).getShape(), own = node.type(i).getShape();
   SmallVector<int64_t> shape(x), open(own), all(own);
-  shape[axis] = own.empty() ? 0 : (x[axis] + block - 1) / block;
+  // A block beyond the input's extent is the whole extent.
+  block = std::clamp<int64_t>(block, 1, std::max<int64_t>(x[axis], 1));
+  shape[axis] = own.empty() ? 0 : ceilDiv(x[axis], block);
   if (ArrayRef<int64_t>(shape) != own)
     return (void)node.error("blocked scales and zero points have the input's shape, divided by block_size"), Value();
   open.insert(open.begin() + axis + 1, 1);
@@ -66,6 +69,8 @@ std::optional<Scales> readScales(Node &node) {
   Scales result;
   int64_t given = node.opset() >= 13 ? node.intAttr("axis", 1) : 1;
   result.block = node.opset() >= 21 ? node.intAttr("block_size", 0) : 0;
+  if (result.block < 0)
+    return (void)node.error("attribute 'block_size' is negative"), std::nullopt;
   bool hasAxis = node.type(1).getNumElements() != 1 || result.block;
   std::optional<int64_t> axis = hasAxis ? node.axis(given, rank) : 0;
   if (!axis)
