@@ -1,0 +1,1 @@
+"""Random ONNX graphs of many operators, compiled, run on the simulator and compared with onnxruntime and float64."""
