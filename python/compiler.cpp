@@ -199,6 +199,18 @@ NB_MODULE(_compiler, m) {
       },
       nb::arg("function"), nb::arg("options") = "", nb::arg("processor") = "");
   m.def(
+      "orchestrate_pypto",
+      [](const nb::bytes &program, const std::string &function, bool today, const std::string &processor) {
+        Errors errors;
+        auto made = orchestratePyPTO(std::string(program.c_str(), program.size()), function, today, processor, errors);
+        if (!made)
+          fail(errors);
+        return std::tuple(made->code, made->kernels, made->isCube,
+                          nb::bytes(made->program.data(), made->program.size()),
+                          nb::bytes(made->returned.data(), made->returned.size()));
+      },
+      nb::arg("program"), nb::arg("function"), nb::arg("today") = false, nb::arg("processor") = "");
+  m.def(
       "compile_pypto",
       [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks) {
         ProgramOptions options;

@@ -8,9 +8,11 @@
 #include "pto_mlir/Target/PTOText/PTOText.h"
 #include "pypto/backend/common/backend.h"
 #include "pypto/codegen/code_generator.h"
+#include "pypto/codegen/orchestration/orchestration_codegen.h"
 #include "pypto/codegen/pto/pto_codegen.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/serialize.h"
+#include "pypto/ir/verify.h"
 
 using namespace mlir;
 
@@ -66,6 +68,27 @@ std::optional<std::string> printPyPTOCpp(const std::string &function, const std:
         *field |= option == name;
     pypto::backend::Backend backend(processor);
     return pypto::codegen::CodeGenerator(named, &backend).Generate(read);
+  });
+}
+
+std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, const std::string &function, bool today,
+                                                   const std::string &processor, Errors &errors) {
+  return collect(errors, [&] {
+    pypto::ir::ProgramPtr read = readProgram(program);
+    pypto::ir::VerifyProgram(read);
+    auto api = today ? pypto::codegen::OrchestrationApi::Today : pypto::codegen::OrchestrationApi::March2026;
+    auto made = pypto::codegen::GenerateOrchestration(read, read->GetFunction(function), api,
+                                                      processor.empty() ? pto::defaultTarget().name : processor);
+    PyPTOOrchestration result{made.code, {}, {}, pypto::ir::serialize(made.kernels), {}};
+    for (const pypto::ir::FunctionPtr &kernel : made.kernels->functions_) {
+      result.kernels.push_back(kernel->name_);
+      result.isCube.push_back(made.func_name_to_core_type.at(kernel->name_) == pypto::ir::CoreType::CUBE);
+    }
+    result.returned = pypto::ir::serialize(std::make_shared<const pypto::ir::Function>(
+        function, made.returned, std::vector<pypto::ir::TypePtr>(),
+        std::make_shared<const pypto::ir::SeqStmts>(std::vector<pypto::ir::StmtPtr>(), pypto::ir::Span()),
+        pypto::ir::Span()));
+    return result;
   });
 }
 

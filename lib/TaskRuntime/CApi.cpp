@@ -122,6 +122,8 @@ int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *plain, pto_task_id *task
     spec.blocks(plain->blocks ? plain->blocks : 1, plain->gang != 0);
     if (plain->name)
       spec.called(plain->name);
+    if (const pto_task_predicate &only = plain->predicate; only.bytes)
+      spec.onlyIf(Tensor::dense(only.address, only.bytes, {1}), only.negate != 0);
     auto id = runtime->runtime->submit(spec);
     if (!id)
       return fail(id.error());
@@ -144,6 +146,11 @@ int pto_tasks_scope_end(pto_tasks *runtime) {
 }
 int pto_tasks_wait(pto_tasks *runtime, pto_task_id task) {
   return runtime ? from(runtime->runtime->wait(TaskId{task})) : fail("there is no runtime");
+}
+int pto_tasks_wait_to_read(pto_tasks *runtime, uint64_t address, uint64_t bytes) {
+  if (!runtime)
+    return fail("there is no runtime");
+  return from(runtime->runtime->waitToRead(Tensor::dense(address, 1, {int64_t(bytes)})));
 }
 int pto_tasks_finish(pto_tasks *runtime) {
   return runtime ? from(runtime->runtime->finish()) : fail("there is no runtime");

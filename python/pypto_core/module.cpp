@@ -4,6 +4,7 @@
 
 #include "pypto/codegen/cce/cce_codegen.h"
 #include "pypto/codegen/isa_mapper.h"
+#include "pypto/codegen/orchestration/orchestration_codegen.h"
 #include "pypto/codegen/type_converter.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/printer.h"
@@ -205,6 +206,8 @@ nb::dict generateFiles(const CodeGenerator &generator, const std::shared_ptr<Pro
   nb::dict files;
   for (const auto &[path, function] : pypto::codegen::KernelFiles(program))
     files[path.c_str()] = generator.generate(std::const_pointer_cast<Function>(function));
+  nb::module_ tree = nb::module_::import_("pypto.backend.output_tree");
+  files.attr("update")(tree.attr("orchestration_files")(program));
   return files;
 }
 
@@ -216,7 +219,17 @@ void bindCompiler(nb::module_ &m) {
       .def(nb::init<nb::kwargs>())
       .def("Generate", &CodeGenerator::generate, nb::arg("function"),
            "The text; ValueError, with its place, for what a kernel may not hold or what has no C++.")
-      .def("generate", &generateFiles, nb::arg("program"), "A dict path -> text of the program's kernels.");
+      .def("generate", &generateFiles, nb::arg("program"),
+           "A dict path -> text of the program's kernels, its orchestration and kernel_config.py.");
+  m.def("infer_function_core_type",
+        [](const std::shared_ptr<Function> &function) { return pypto::codegen::InferFunctionCoreType(function); });
+  m.def(
+      "generate_orchestration",
+      [](const nb::object &program, const nb::object &function) {
+        return nb::module_::import_("pypto.backend.output_tree").attr("orchestration_of")(program, function);
+      },
+      nb::arg("program"), nb::arg("function"),
+      "The C++ of an orchestrator: `code`, `func_name_to_id`, `func_name_to_core_type`.");
   m.attr("CceCodegen") = m.attr("CodeGenerator");
   m.attr("CCECodegen") = m.attr("CodeGenerator");
   nb::class_<PTOCodegen>(m, "PTOCodegen", "The .pto of a program's kernels; needs the compiler (pto_mlir._compiler).")

@@ -36,7 +36,7 @@ int pto_test_c_api(const char *trace) {
   CHECK(pto_tasks_scope_begin(runtime) == 0);
   pto_task_id first, second;
   pto_task_arg args[2] = {{PTO_ARG_INPUT, 4, (uint64_t)(uintptr_t)&value, 4, 0}, {PTO_ARG_ALLOCATE, 4, 0, 4, 0}};
-  pto_task_spec spec = {kernel, PTO_WORKER_VECTOR, 0, 0, args, 2, 0, 0, "first"};
+  pto_task_spec spec = {kernel, PTO_WORKER_VECTOR, 0, 0, args, 2, 0, 0, "first", {0, 0, 0}};
   CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
   CHECK(args[1].word != 0 && args[1].owner == first);
   pto_task_arg next[2] = {{PTO_ARG_INPUT, 4, args[1].word, 4, args[1].owner},
@@ -55,8 +55,27 @@ int pto_test_c_api(const char *trace) {
   CHECK(pto_tasks_write_trace(runtime, trace) == 0);
   CHECK(pto_tasks_write_trace(runtime, "/nonexistent/folder/t.json") == 1);
 
+  /* A task that runs only if an integer that another one writes is not zero, or is. */
+  int32_t flags[2] = {0, 1};
+  float sums[4] = {0};
   CHECK(pto_tasks_begin(runtime) == 0);
-  pto_task_spec failing = {bad, PTO_WORKER_AI_CPU, 0, 0, 0, 0, 0, 0, 0};
+  for (int i = 0; i < 4; ++i) {
+    next[0].word = (uint64_t)(uintptr_t)&value;
+    next[0].owner = 0;
+    next[1].word = (uint64_t)(uintptr_t)&sums[i];
+    spec.predicate.address = (uint64_t)(uintptr_t)&flags[i / 2];
+    spec.predicate.bytes = 4;
+    spec.predicate.negate = i % 2;
+    CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
+  }
+  CHECK(pto_tasks_wait_to_read(runtime, (uint64_t)(uintptr_t)&sums[2], 4) == 0);
+  CHECK(sums[2] == 2.0f);
+  CHECK(pto_tasks_wait_to_read(0, 0, 0) == 1);
+  CHECK(pto_tasks_finish(runtime) == 0);
+  CHECK(sums[0] == 0.0f && sums[1] == 2.0f && sums[3] == 0.0f);
+
+  CHECK(pto_tasks_begin(runtime) == 0);
+  pto_task_spec failing = {bad, PTO_WORKER_AI_CPU, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}};
   CHECK(pto_tasks_submit(runtime, &failing, &first) == 0);
   CHECK(pto_tasks_finish(runtime) == 1);
   CHECK(strstr(pto_tasks_last_error(), "the kernel returned 42") != 0);

@@ -16,6 +16,19 @@ std::optional<std::string> printPyPTO(const std::string &program, bool seed, Err
 std::optional<std::string> printPyPTOCpp(const std::string &function, const std::string &options,
                                          const std::string &processor, Errors &errors);
 
+/// An orchestrator as C++ (pypto::codegen::GenerateOrchestration).
+struct PyPTOOrchestration {
+  std::string code;
+  std::vector<std::string> kernels; ///< by the numbers that the C++ calls them by
+  std::vector<bool> isCube;
+  std::string program;  ///< bytes of a program of these kernels
+  std::string returned; ///< bytes of a function whose parameters are the arguments behind the orchestrator's
+};
+
+/// The orchestrator `function` of a program; `today`: in today's calls, else those of March 2026. Errors as above.
+std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, const std::string &function, bool today,
+                                                   const std::string &processor, Errors &errors);
+
 /// Compiles the kernels of such a program to `options.output`, a `.pto` or `.pmodel`; `options.input` is its name in
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);

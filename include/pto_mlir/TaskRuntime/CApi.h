@@ -53,6 +53,14 @@ typedef struct pto_task_arg {
   pto_task_id owner;      /* the task that owns the memory; set for PTO_ARG_ALLOCATE */
 } pto_task_arg;
 
+/* Conditional execution: the integer at `address` is read when the task is due to start. It runs if that is not zero
+ * (`negate`: if it is zero), else it completes without running. It waits for the writer of the integer. */
+typedef struct pto_task_predicate {
+  uint64_t address;
+  uint32_t bytes; /* 1, 2, 4 or 8; 0 = the task always runs */
+  uint32_t negate;
+} pto_task_predicate;
+
 typedef struct pto_task_spec {
   uint32_t kernel; /* PTO_NO_KERNEL = a barrier */
   uint32_t worker_kind;
@@ -63,6 +71,7 @@ typedef struct pto_task_spec {
   const pto_task_id *after;
   size_t num_after;
   const char *name; /* may be null; must stay valid until the run has finished */
+  pto_task_predicate predicate;
 } pto_task_spec;
 
 typedef struct pto_tasks_stats {
@@ -85,6 +94,8 @@ int pto_tasks_scope_begin(pto_tasks *runtime);
 int pto_tasks_scope_end(pto_tasks *runtime);
 /* Waits for one task. */
 int pto_tasks_wait(pto_tasks *runtime, pto_task_id task);
+/* Waits for the tasks that write the bytes. */
+int pto_tasks_wait_to_read(pto_tasks *runtime, uint64_t address, uint64_t bytes);
 /* Waits for all tasks and ends the run; fails with the first error of the run. */
 int pto_tasks_finish(pto_tasks *runtime);
 int pto_tasks_state(const pto_tasks *runtime, pto_task_id task); /* PTO_TASK_.. */

@@ -204,7 +204,7 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
     fail(op->span_, std::string(ir::KindName(op->kind())) + " is not lowered yet in an orchestrator");
   OutlinedScope &outline = scopes[scope.get()];
   if (!outline.function)
-    outline = outlined(scope);
+    outline = outlineScope(scope, *entry, scopes.size() - 1, arch);
   std::vector<Held> arguments;
   arguments.reserve(outline.function->params_.size());
   for (const ir::VarPtr &param : outline.inputs)

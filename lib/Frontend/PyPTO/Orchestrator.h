@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 
+#include "OutlineScope.h"
 #include "Plan.h"
 #include "TaskProgram.h"
 #include "Types.h"
@@ -85,11 +86,6 @@ private:
     bool returned = false;                              ///< made on the way, and a result
     mlir::Value memory = {};                            ///< in the host program
   };
-  /// A scope as a kernel: its parameters are `inputs`, then `results`, which it computes.
-  struct OutlinedScope {
-    pypto::ir::FunctionPtr function;
-    std::vector<pypto::ir::VarPtr> inputs, results;
-  };
   struct Launch {
     const PlannedKernel *kernel;
     std::vector<View> pointers; ///< one-dimensional: first element and extent, known
@@ -131,7 +127,6 @@ private:
                                          std::vector<View> &pointers) const;
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
                                  unsigned pointers);
-  OutlinedScope outlined(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
 
   // Loops and branches of the host program (OrchestratorFlow.cpp).
   /// What a loop counts: the first number, the bound, the step.

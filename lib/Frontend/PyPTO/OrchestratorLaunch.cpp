@@ -1,11 +1,8 @@
 // Launches of an orchestrator: kernels by how their tensors are passed.
 #include "Orchestrator.h"
-#include "TensorsToTiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
-
-#include <set>
 
 namespace pto_mlir::pypto_frontend {
 
@@ -53,22 +50,6 @@ std::string textOf(const std::vector<Number> &numbers) {
 }
 
 } // namespace
-
-Orchestrator::OutlinedScope Orchestrator::outlined(const std::shared_ptr<const ir::InCoreScopeStmt> &scope) {
-  std::string name =
-      scope->name_hint_.empty() ? entry->name_ + "_incore_" + std::to_string(scopes.size() - 1) : scope->name_hint_;
-  OutlinedScope made;
-  made.inputs = freeVariables(scope->body_);
-  std::set<const ir::Var *> written = writtenTensors(scope->body_);
-  std::vector<ir::ParamDirection> directions;
-  directions.reserve(made.inputs.size());
-  for (const ir::VarPtr &param : made.inputs)
-    directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
-  auto whole = std::make_shared<const ir::Function>(name, made.inputs, std::vector<ir::TypePtr>(), scope->body_,
-                                                    scope->span_, ir::FunctionType::InCore, std::move(directions));
-  made.function = tensorsToTiles(whole, arch, escapingTensors(scope, entry->body_), &made.results);
-  return made;
-}
 
 /// Tensors for the outputs behind the arguments that are given.
 void Orchestrator::addResults(const ir::Function &function, std::vector<Held> &arguments, const ir::Span &span) {

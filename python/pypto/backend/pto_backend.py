@@ -1,5 +1,21 @@
-"""Errors of the back end."""
+"""The PTO back end under today's names."""
+
+import importlib
 
 
 class PartialCodegenError(RuntimeError):
-    """A part of the program could not be compiled: an output that nothing writes."""
+    """A part of the program could not be compiled: an output that nothing writes, or kernels (`failed`: name -> reason)
+    of an output tree, whose other files are in `files`."""
+
+    def __init__(self, message, files=None, failed=None):
+        super().__init__(message)
+        self.files, self.failed = files or {}, failed or {}
+
+
+_NAMES = ("generate", "_run_ptoas", "_preprocess_ptoas_output", "_generate_arg_unpacking", "_generate_kernel_wrapper")
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        return getattr(importlib.import_module("pypto.ir.pto_codegen"), name)
+    raise AttributeError(f"module 'pypto.backend.pto_backend' has no attribute {name!r}")

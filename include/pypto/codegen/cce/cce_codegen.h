@@ -7,7 +7,7 @@
 namespace pypto::codegen {
 
 /// The kernels of a program by the paths of their files: "kernels/aiv/NAME.cpp", of the cube core
-/// "kernels/aic/NAME.cpp". ValueError for a program with an orchestration function, whose C++ is not generated.
+/// "kernels/aic/NAME.cpp". Orchestrators are none (GenerateOrchestration).
 std::map<std::string, ir::FunctionPtr> KernelFiles(const ir::ProgramPtr &program);
 
 class CCECodegen {

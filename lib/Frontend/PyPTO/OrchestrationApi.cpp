@@ -1,0 +1,236 @@
+// Prologue, tensors and tasks of the two generations of pto_orchestration_api.h.
+#include "OrchestrationApi.h"
+
+#include "pypto/core/error.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+using pypto::DataType;
+using pypto::codegen::CodeEmitter;
+
+std::string_view orchestrationType(DataType dtype) {
+  static constexpr std::pair<DataType, std::string_view> kTypes[] = {
+      {DataType::FP32, "FLOAT32"},  {DataType::FP16, "FLOAT16"},  {DataType::BF16, "BFLOAT16"},
+      {DataType::INT8, "INT8"},     {DataType::INT16, "INT16"},   {DataType::INT32, "INT32"},
+      {DataType::INT64, "INT64"},   {DataType::UINT8, "UINT8"},   {DataType::UINT16, "UINT16"},
+      {DataType::UINT32, "UINT32"}, {DataType::UINT64, "UINT64"}, {DataType::BOOL, "BOOL"}};
+  for (auto [type, name] : kTypes)
+    if (type == dtype)
+      return name;
+  throw pypto::ValueError("the orchestration API has no tensors of " + std::string(dtype.Name()));
+}
+
+// Numbers of 16-bit floats are f32 in a task.
+std::string_view numberType(DataType dtype) { return dtype.IsFloat() ? "float" : dtype.ToCTypeString(); }
+
+namespace {
+
+std::string upper(std::string text) {
+  for (char &c : text)
+    c = c >= 'a' && c <= 'z' ? char(c - 32) : c;
+  return text;
+}
+
+std::string joined(const std::vector<std::string> &values) {
+  std::string text;
+  for (const std::string &value : values)
+    text += (text.empty() ? "" : ", ") + value;
+  return "{" + text + "}";
+}
+
+std::vector<std::string> texts(const std::vector<int64_t> &numbers) {
+  std::vector<std::string> list;
+  for (int64_t number : numbers)
+    list.push_back(std::to_string(number));
+  return list;
+}
+
+std::string rankOf(const std::vector<int64_t> &shape) { return std::to_string(shape.size()); }
+
+/// "input", "output", "inout".
+std::string verb(ir::ParamDirection direction) {
+  return direction == ir::ParamDirection::In ? "input" : direction == ir::ParamDirection::Out ? "output" : "inout";
+}
+
+class MarchApi final : public OrchestrationApi {
+public:
+  using OrchestrationApi::OrchestrationApi;
+
+  void create(const std::string &name, const std::vector<int64_t> &shape, DataType dtype) override {
+    array(name + "_shapes", texts(shape));
+    out.EmitLine("Tensor " + name + " = make_tensor(" + name + "_shapes, " + rankOf(shape) +
+                 ", DataType::" + std::string(orchestrationType(dtype)) + ");");
+  }
+
+  void submit(int number, int id, const std::string &kernel, ir::CoreType core,
+              const std::vector<TaskArgument> &arguments) override {
+    std::string params = "params_t" + std::to_string(number);
+    out.EmitLine("// Task " + std::to_string(number) + ": " + kernel);
+    out.EmitLine("PTOParam " + params + "[] = {");
+    out.IncreaseIndent();
+    for (const TaskArgument &argument : arguments)
+      out.EmitLine(argument.direction ? "make_" + verb(*argument.direction) + "_param(" + argument.name + "),"
+                                      : "make_scalar_param(" + word(argument) + "),");
+    out.DecreaseIndent();
+    out.EmitLine("};");
+    out.EmitLine("pto2_rt_submit_task(rt, " + std::to_string(id) + ", " +
+                 (core == ir::CoreType::CUBE ? "PTO2_WORKER_CUBE" : "PTO2_WORKER_VECTOR") + ", " + params + ", " +
+                 std::to_string(arguments.size()) + ");");
+  }
+
+  void openScope(bool isManual) override {
+    if (isManual)
+      throw pypto::ValueError("manual scopes came after the orchestration API of March 2026; choose today's back end");
+    out.EmitLine("PTO2_SCOPE(rt) {");
+    out.IncreaseIndent();
+  }
+
+  std::string read(const std::string &tensor, DataType dtype, const std::string &indices) const override {
+    return "pto2_rt_read<" + std::string(numberType(dtype)) + ">(rt, " + tensor + ", " + indices + ")";
+  }
+
+protected:
+  const char *extentType() const override { return "uint64_t"; }
+
+  void beginFile(const std::vector<EntryArgument> &arguments) override {
+    for (size_t i = 0; i < arguments.size(); ++i)
+      out.EmitLine("#define ARG_" + std::string(arguments[i].isTensor ? "PTR_" : "") + upper(arguments[i].name) + " " +
+                   std::to_string(i));
+    out.EmitBlock("\n// Helper to encode float as uint64_t for scalar params\n"
+                  "static uint64_t float_to_u64(float f) {\n"
+                  "    union {\n        float f32;\n        uint64_t u64;\n    } conv;\n"
+                  "    conv.u64 = 0;  // Clear upper bits\n    conv.f32 = f;\n    return conv.u64;\n}\n");
+  }
+
+  void beginEntry(const std::vector<EntryArgument> &arguments) override {
+    out.EmitBlock("PTO2OrchestrationConfig aicpu_orchestration_config(uint64_t* args, int arg_count) {\n"
+                  "    (void)args;\n    (void)arg_count;\n"
+                  "    return PTO2OrchestrationConfig{\n        .expected_arg_count = " +
+                  std::to_string(arguments.size()) +
+                  ",\n    };\n}\n\n__attribute__((visibility(\"default\")))\n"
+                  "void aicpu_orchestration_entry(PTO2Runtime* rt, uint64_t* args, int arg_count) {\n");
+    out.IncreaseIndent();
+    out.EmitLine("(void)arg_count;");
+    out.EmitLine("(void)float_to_u64;");
+    for (const EntryArgument &argument : arguments)
+      if (argument.isTensor)
+        out.EmitLine("void* arg_" + argument.name +
+                     "_ptr = reinterpret_cast<void*>(static_cast<uintptr_t>(args[ARG_PTR_" + upper(argument.name) +
+                     "]));");
+      else
+        out.EmitLine(std::string(numberType(argument.dtype)) + " " + argument.name + " = from_u64<" +
+                     std::string(numberType(argument.dtype)) + ">(args[ARG_" + upper(argument.name) + "]);");
+    for (const EntryArgument &argument : arguments)
+      if (argument.isTensor) {
+        array(argument.name + "_shapes", texts(argument.shape));
+        out.EmitLine("Tensor ext_" + argument.name + " = make_tensor_external(arg_" + argument.name + "_ptr, " +
+                     argument.name + "_shapes, " + rankOf(argument.shape) +
+                     ", DataType::" + std::string(orchestrationType(argument.dtype)) + ");");
+      }
+  }
+
+private:
+  static std::string word(const TaskArgument &argument) {
+    return argument.dtype.IsFloat() ? "float_to_u64(" + argument.name + ")"
+                                    : "static_cast<uint64_t>(" + argument.name + ")";
+  }
+};
+
+class TodayApi final : public OrchestrationApi {
+public:
+  using OrchestrationApi::OrchestrationApi;
+
+  void create(const std::string &name, const std::vector<int64_t> &shape, DataType dtype) override {
+    array(name + "_shapes", texts(shape));
+    out.EmitLine("TensorCreateInfo " + name + "_info(" + name + "_shapes, " + rankOf(shape) +
+                 ", DataType::" + std::string(orchestrationType(dtype)) + ");");
+    out.EmitLine("Tensor " + name + " = alloc_tensors(" + name + "_info).get_ref(0);");
+  }
+
+  void submit(int number, int id, const std::string &kernel, ir::CoreType core,
+              const std::vector<TaskArgument> &arguments) override {
+    std::string params = "params_t" + std::to_string(number);
+    out.EmitLine("// Task " + std::to_string(number) + ": " + kernel);
+    out.EmitLine("CoreTaskArgs " + params + ";");
+    for (const TaskArgument &argument : arguments) {
+      std::string value = argument.direction ? argument.name
+                                             : "to_u64(static_cast<" + std::string(numberType(argument.dtype)) + ">(" +
+                                                   argument.name + "))";
+      out.EmitLine(params + ".add_" + (argument.direction ? verb(*argument.direction) : "scalar") + "(" + value + ");");
+    }
+    out.EmitLine(std::string(core == ir::CoreType::CUBE ? "rt_submit_aic_task(" : "rt_submit_aiv_task(") +
+                 std::to_string(id) + ", " + params + ");");
+  }
+
+  void openScope(bool isManual) override {
+    out.EmitLine(isManual ? "PTO2_SCOPE(PTO2ScopeMode::MANUAL) {" : "PTO2_SCOPE() {");
+    out.IncreaseIndent();
+  }
+
+  std::string read(const std::string &tensor, DataType dtype, const std::string &indices) const override {
+    return "get_tensor_data<" + std::string(numberType(dtype)) + ">(" + tensor + ", " + indices + ")";
+  }
+
+protected:
+  const char *extentType() const override { return "uint32_t"; }
+
+  void beginFile(const std::vector<EntryArgument> &) override {}
+
+  void beginEntry(const std::vector<EntryArgument> &arguments) override {
+    out.EmitBlock("PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs& orch_args) {\n"
+                  "    (void)orch_args;\n    return PTO2OrchestrationConfig{\n        .expected_arg_count = " +
+                  std::to_string(arguments.size()) +
+                  ",\n    };\n}\n\n__attribute__((visibility(\"default\")))\n"
+                  "void aicpu_orchestration_entry(const ChipTaskArgs& orch_args) {\n");
+    out.IncreaseIndent();
+    int tensors = 0, numbers = 0;
+    for (const EntryArgument &argument : arguments)
+      if (argument.isTensor)
+        out.EmitLine("Tensor ext_" + argument.name + " = orch_args.tensor(" + std::to_string(tensors++) + ").ref();");
+      else
+        out.EmitLine(std::string(numberType(argument.dtype)) + " " + argument.name + " = from_u64<" +
+                     std::string(numberType(argument.dtype)) + ">(orch_args.scalar(" + std::to_string(numbers++) +
+                     "));");
+  }
+};
+
+} // namespace
+
+std::unique_ptr<OrchestrationApi> OrchestrationApi::make(pypto::codegen::OrchestrationApi api, CodeEmitter &out) {
+  if (api == pypto::codegen::OrchestrationApi::Today)
+    return std::make_unique<TodayApi>(out);
+  return std::make_unique<MarchApi>(out);
+}
+
+void OrchestrationApi::begin(const std::vector<EntryArgument> &arguments) {
+  out.EmitBlock("#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n"
+                "#include \"pto_orchestration_api.h\"\n\n");
+  beginFile(arguments);
+  out.EmitBlock("\nextern \"C\" {\n\n__attribute__((visibility(\"default\")))\n");
+  beginEntry(arguments);
+  openScope(/*isManual=*/false);
+}
+
+void OrchestrationApi::end() {
+  closeScope();
+  closeScope();
+  out.EmitBlock("\n}  // extern \"C\"\n");
+}
+
+void OrchestrationApi::closeScope() {
+  out.DecreaseIndent();
+  out.EmitLine("}");
+}
+
+void OrchestrationApi::array(const std::string &name, const std::vector<std::string> &values) {
+  std::vector<std::string> elements;
+  for (const std::string &value : values) // a computed number is signed
+    elements.push_back(value.find_first_not_of("0123456789") == std::string::npos
+                           ? value
+                           : "static_cast<" + std::string(extentType()) + ">(" + value + ")");
+  out.EmitLine(std::string(extentType()) + " " + name + "[" + std::to_string(values.size()) +
+               "] = " + joined(elements) + ";");
+}
+
+} // namespace pto_mlir::pypto_frontend

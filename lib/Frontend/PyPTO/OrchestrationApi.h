@@ -1,0 +1,64 @@
+// The calls of pto_orchestration_api.h that the C++ of an orchestrator makes, by generation.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATIONAPI_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATIONAPI_H
+
+#include "pypto/codegen/code_emitter.h"
+#include "pypto/codegen/orchestration/orchestration_codegen.h"
+
+#include <memory>
+
+namespace pto_mlir::pypto_frontend {
+
+/// An argument of a task: the direction of a tensor, or a number.
+struct TaskArgument {
+  std::string name;
+  std::optional<pypto::ir::ParamDirection> direction; ///< none: a number
+  pypto::DataType dtype;
+};
+
+/// A parameter of the orchestrator, or a tensor that it returns.
+struct EntryArgument {
+  std::string name;
+  pypto::DataType dtype;
+  std::vector<int64_t> shape;
+  bool isTensor = true;
+};
+
+class OrchestrationApi {
+public:
+  static std::unique_ptr<OrchestrationApi> make(pypto::codegen::OrchestrationApi api, pypto::codegen::CodeEmitter &out);
+  explicit OrchestrationApi(pypto::codegen::CodeEmitter &out) : out(out) {}
+  virtual ~OrchestrationApi() = default;
+
+  /// Up to the first statement of the entry point; `ext_NAME` are its tensors, NAME its numbers.
+  void begin(const std::vector<EntryArgument> &arguments);
+  /// Behind its last statement.
+  void end();
+  /// Declares the tensor NAME.
+  virtual void create(const std::string &name, const std::vector<int64_t> &shape, pypto::DataType dtype) = 0;
+  /// Submits kernel `id`, called `kernel`, as task `number`.
+  virtual void submit(int number, int id, const std::string &kernel, pypto::ir::CoreType core,
+                      const std::vector<TaskArgument> &arguments) = 0;
+  virtual void openScope(bool isManual) = 0;
+  void closeScope();
+  /// An element of `tensor`, which waits for the tasks that write it.
+  virtual std::string read(const std::string &tensor, pypto::DataType dtype, const std::string &indices) const = 0;
+  /// `{4, 8}` as an array NAME of extents, or offsets.
+  void array(const std::string &name, const std::vector<std::string> &values);
+
+protected:
+  virtual void beginFile(const std::vector<EntryArgument> &arguments) = 0;
+  virtual void beginEntry(const std::vector<EntryArgument> &arguments) = 0;
+  virtual const char *extentType() const = 0;
+
+  pypto::codegen::CodeEmitter &out;
+};
+
+/// "FLOAT32": the DataType of pto_orchestration_api.h. ValueError for a type that it lacks.
+std::string_view orchestrationType(pypto::DataType dtype);
+/// The type of a number of an orchestrator: "float", "int32_t".
+std::string_view numberType(pypto::DataType dtype);
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif

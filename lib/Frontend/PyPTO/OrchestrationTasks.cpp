@@ -1,0 +1,130 @@
+// Tasks of an orchestrator in C++: kernels, their numbers and the directions of their tensors.
+#include "OrchestrationText.h"
+#include "Plan.h"
+#include "TensorsToTiles.h"
+#include "Types.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+int OrchestrationText::numberOf(const ir::FunctionPtr &kernel) {
+  auto known = llvm::find_if(now.kernels, [&](const ir::FunctionPtr &each) { return each->name_ == kernel->name_; });
+  if (known == now.kernels.end()) {
+    now.kernels.push_back(kernel);
+    return int(now.kernels.size()) - 1;
+  }
+  if (*known != kernel)
+    fail(kernel->span_, "two kernels are called " + kernel->name_ + "; give a scope a name_hint of its own");
+  return int(known - now.kernels.begin());
+}
+
+/// What a pure output is for the run: it is read as well where other tasks of the scope may have written the memory.
+ir::ParamDirection OrchestrationText::directionOf(const Named &tensor, ir::ParamDirection declared) const {
+  bool isShared = loops || now.written.count(tensor.root) || now.inouts.count(tensor.root);
+  return declared == ir::ParamDirection::Out && isShared ? ir::ParamDirection::InOut : declared;
+}
+
+void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &arguments, const ir::Span &span) {
+  std::vector<TaskArgument> tensors, numbers;
+  std::vector<std::string> written;
+  for (size_t i = 0; i < kernel->params_.size(); ++i) {
+    const Named &argument = arguments[i];
+    const ir::VarPtr &param = kernel->params_[i];
+    auto type = ir::As<ir::TensorType>(param->type_);
+    if (!type) {
+      auto scalar = ir::As<ir::ScalarType>(param->type_);
+      if (!scalar || argument.isTensor)
+        fail(span, kernel->name_ + ": argument " + param->name_hint_ + " must be a number");
+      numbers.push_back({argument.name, std::nullopt, scalar->dtype_});
+      continue;
+    }
+    if (!argument.isTensor || argument.dtype != type->dtype_ || argument.shape != constants(type->shape_, span))
+      fail(span, kernel->name_ + ": argument " + param->name_hint_ + " is not the tensor that the kernel declares");
+    if (!argument.isDense)
+      fail(span, kernel->name_ + ": argument " + param->name_hint_ +
+                     " is a view with strides; a kernel of the output tree takes dense tensors");
+    ir::ParamDirection direction = directionOf(argument, kernel->param_directions_[i]);
+    tensors.push_back({argument.name, direction, type->dtype_});
+    if (direction != ir::ParamDirection::In)
+      written.push_back(argument.root);
+  }
+  int id = numberOf(kernel);
+  tensors.insert(tensors.end(), numbers.begin(), numbers.end());
+  api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors);
+  now.written.insert(written.begin(), written.end());
+}
+
+OrchestrationText::Values OrchestrationText::call(const ir::Call &op) {
+  ir::FunctionPtr kernel = program->GetFunction(op.op_->name_);
+  if (!kernel || !isKernel(*kernel))
+    fail(op.span_, "an orchestrator calls kernels; " + op.op_->name_ + " is none");
+  ir::VarPtr bound = std::exchange(target, nullptr);
+  Values arguments;
+  for (size_t i = 0; i < op.args_.size(); ++i)
+    if (auto scalar = ir::As<ir::ScalarType>(kernel->params_[i]->type_))
+      arguments.push_back({number(op.args_[i]), "", {}, scalar->dtype_});
+    else
+      arguments.push_back(tensorOf(op.args_[i]));
+  for (size_t i = arguments.size(); i < kernel->params_.size(); ++i) {
+    auto type = ir::As<ir::TensorType>(kernel->params_[i]->type_);
+    if (!type)
+      fail(op.span_, kernel->name_ + ": argument " + kernel->params_[i]->name_hint_ + " is missing");
+    bool isResult = bound && i + 1 == kernel->params_.size() && i == op.args_.size();
+    arguments.push_back(create(constants(type->shape_, op.span_), type->dtype_,
+                               isResult ? bound->name_hint_ : kernel->params_[i]->name_hint_,
+                               isResult ? bound : nullptr));
+  }
+  submit(kernel, arguments, op.span_);
+  return resultsOf(*kernel, arguments);
+}
+
+/// What a kernel returns is some of its tensors; without a return statement its first output.
+OrchestrationText::Values OrchestrationText::resultsOf(const ir::Function &kernel, const Values &arguments) const {
+  Values results;
+  auto give = [&](const ir::Var *param) {
+    for (size_t i = 0; i < kernel.params_.size(); ++i)
+      if (kernel.params_[i].get() == param)
+        results.push_back(arguments[i]);
+  };
+  std::vector<ir::StmtPtr> body = ir::FlattenStmts(kernel.body_);
+  auto ret = body.empty() ? nullptr : ir::As<ir::ReturnStmt>(body.back());
+  if (ret && !ret->value_.empty()) {
+    TensorRoots roots = tensorRoots(kernel.body_);
+    for (const ir::ExprPtr &value : ret->value_)
+      if (auto var = ir::As<ir::Var>(value))
+        give(rootOf(roots, var.get()));
+    if (results.size() != ret->value_.size())
+      fail(ret->span_, kernel.name_ + " returns what is none of its tensors; store it into an output");
+    return results;
+  }
+  for (size_t i = 0; i < kernel.params_.size() && results.empty(); ++i)
+    if (kernel.param_directions_[i] != ir::ParamDirection::In && arguments[i].isTensor)
+      results.push_back(arguments[i]);
+  return results;
+}
+
+void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> &scope) {
+  OutlinedScope &outline = scopes[scope.get()];
+  if (!outline.function)
+    outline = outlineScope(scope, *entry, scopes.size() - 1, arch);
+  Values arguments;
+  for (const ir::VarPtr &input : outline.inputs)
+    arguments.push_back(valuesOf(input).front());
+  for (size_t i = 0; i < outline.results.size(); ++i) {
+    auto type = ir::As<ir::TensorType>(outline.function->params_[outline.inputs.size() + i]->type_);
+    arguments.push_back(create(constants(type->shape_, scope->span_), type->dtype_, outline.results[i]->name_hint_,
+                               outline.results[i]));
+    now.held[outline.results[i].get()] = {arguments.back()};
+  }
+  submit(outline.function, arguments, scope->span_);
+  // Results of stores are the tensors themselves.
+  TensorRoots roots = tensorRoots(scope->body_);
+  for (const auto &[var, next] : roots)
+    if (auto held = now.held.find(rootOf(roots, next)); held != now.held.end() && !now.held.count(var))
+      now.held[var] = held->second;
+}
+
+} // namespace pto_mlir::pypto_frontend

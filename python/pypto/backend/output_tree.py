@@ -1,0 +1,310 @@
+"""The output tree of a program: kernels as `.pto` and C++, the orchestration, `kernel_config.py`, `passes_dump`.
+
+    passes_dump/00_frontend.py, 01_outlined.py    the IR as captured; the kernels, scopes outlined
+    ptoas/F.pto, F.cpp                            each kernel, and its C++
+    kernels/aiv/F.cpp, kernels/aic/F.cpp          that C++ behind `kernel_entry`
+    orchestration/F.cpp                           what submits the kernels (pto_orchestration_api.h)
+    kernel_config.py                              what a runtime has to know of them
+    debug/run.py                                  runs the tree on the simulated device
+
+The C++ of a kernel is printed by the compiler, or made by a `ptoas` where one is named.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pypto.language.parser.diagnostics import ParserError
+from pypto.pypto_core import codegen, ir
+
+_KERNELS = (ir.FunctionType.Opaque, ir.FunctionType.InCore, ir.FunctionType.AIC, ir.FunctionType.AIV)
+_RUNTIME = "tensormap_and_ringbuffer"
+
+
+@dataclass
+class KernelFile:
+    """A kernel of the tree."""
+
+    name: str
+    func_id: int
+    core: str  # "aiv", "aic"
+    function: object
+
+    @property
+    def source(self) -> str:
+        return f"kernels/{self.core}/{self.name}.cpp"
+
+
+@dataclass
+class Orchestration:
+    """An orchestrator as C++, and the kernels that it submits. `returned`: tensors that it makes and returns, its
+    arguments behind the parameters."""
+
+    name: str
+    code: str
+    arguments: list[tuple] = field(default_factory=list)  # (name, type, shape); () for a number
+    kernels: list[KernelFile] = field(default_factory=list)
+    returned: list[str] = field(default_factory=list)
+
+    @property
+    def func_name_to_id(self) -> dict:
+        return {kernel.name: kernel.func_id for kernel in self.kernels}
+
+    @property
+    def func_name_to_core_type(self) -> dict:
+        kinds = {"aic": ir.CoreType.CUBE, "aiv": ir.CoreType.VECTOR}
+        return {kernel.name: kinds[kernel.core] for kernel in self.kernels}
+
+
+def orchestration_of(program, function, today=False, processor="") -> Orchestration:
+    """The C++ of an orchestrator in today's calls, or in those of March 2026. ValueError begins with the place."""
+    from pto_mlir import _compiler
+
+    try:
+        code, names, cube, held, returned = _compiler.orchestrate_pypto(
+            ir.serialize(program), function.name, today, processor
+        )
+    except _compiler.CompileError as error:
+        raise ValueError(str(error)) from None
+    ports = [*function.params, *(each for each in ir.deserialize(returned).params)]
+    functions = {each.name: each for each in ir.deserialize(held).functions.values()}
+    kernels = [
+        KernelFile(name, number, "aic" if is_cube else "aiv", functions[name])
+        for number, (name, is_cube) in enumerate(zip(names, cube, strict=True))
+    ]
+    return Orchestration(
+        function.name,
+        code,
+        [_argument(each) for each in ports],
+        kernels,
+        [each.name for each in ports[len(function.params) :]],
+    )
+
+
+def _argument(param):
+    shape = [extent.value for extent in param.type.shape] if isinstance(param.type, ir.TensorType) else []
+    return param.name, param.type.dtype.name, shape
+
+
+def find_ptoas(ptoas=None):
+    """The assembler to call: `ptoas`, else $PTOAS_ROOT/ptoas, else None. FileNotFoundError where it is not there."""
+    if not ptoas and os.environ.get("PTOAS_ROOT"):
+        ptoas = Path(os.environ["PTOAS_ROOT"]) / "ptoas"
+    if not ptoas:
+        return None
+    if not shutil.which(str(ptoas)):
+        raise FileNotFoundError(f"{ptoas}: no such assembler")
+    return str(ptoas)
+
+
+def run_ptoas(ptoas, source, target):
+    """Makes the C++ of a `.pto` with the assembler. RuntimeError with its first line where it fails."""
+    done = subprocess.run(
+        [ptoas, str(source), "--enable-insert-sync", "-o", str(target)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise RuntimeError(f"ptoas: {lines[0] if lines else f'exit code {done.returncode}'}")
+    return Path(target).read_text()
+
+
+def preprocess_ptoas_output(text) -> str:
+    """The C++ of an assembler as a part of a wrapper: functions are static, what the wrapper has itself goes."""
+    kept = []
+    for line in text.splitlines():
+        if re.match(r"\s*(#include\b|using namespace pto;|set_ffts_base_addr\()", line):
+            continue  # the wrapper has its own
+        kept.append(re.sub(r'(?:extern\s+"C"\s+)?__global__\s+AICORE\b', "static AICORE", line))
+    return "\n".join(kept).strip() + "\n"
+
+
+def _parts(function):
+    """The parameters in the order of a task's arguments: tensors, then numbers."""
+    tensors = [each for each in function.params if isinstance(each.type, ir.TensorType)]
+    numbers = [each for each in function.params if not isinstance(each.type, ir.TensorType)]
+    return tensors, numbers
+
+
+def generate_arg_unpacking(function):
+    """(lines of C++ that read the arguments of `kernel_entry`, the names that they give), tensors before numbers."""
+    lines, names = [], []
+    tensors, numbers = _parts(function)
+    for index, param in enumerate(tensors):
+        name, kind = param.name, param.type.dtype.to_c_type_string()
+        lines += [
+            f"    // Unpack tensor: {name}",
+            f"    __gm__ Tensor* {name}_tensor = reinterpret_cast<__gm__ Tensor*>(args[{index}]);",
+            f"    __gm__ {kind}* {name} =",
+            f"        reinterpret_cast<__gm__ {kind}*>({name}_tensor->buffer.addr) + {name}_tensor->start_offset;",
+            "",
+        ]
+        names.append(name)
+    for index, param in enumerate(numbers, len(tensors)):
+        name, dtype = param.name, param.type.dtype
+        kind = dtype.to_c_type_string()
+        held = "float" if dtype.is_float() else kind  # numbers of 16-bit floats are f32 in a task
+        lines += [
+            f"    // Unpack scalar: {name}",
+            "    union {",
+            "        uint64_t u64;",
+            f"        {held} val;",
+            f"    }} {name}_conv;",
+            f"    {name}_conv.u64 = static_cast<uint64_t>(args[{index}]);",
+            f"    {kind} {name} = static_cast<{kind}>({name}_conv.val);",
+            "",
+        ]
+        names.append(name)
+    return "\n".join(lines), names
+
+
+_HEADER = """// Kernel {name}: its code, and the entry that reads the arguments of a task.
+#include <cstdint>
+#include <pto/pto-inst.hpp>
+#include "tensor.h"
+
+using namespace pto;
+
+#ifndef __gm__
+#define __gm__
+#endif
+#ifndef __aicore__
+#define __aicore__ [aicore]
+#endif
+
+// --- code of the assembler ---
+"""
+
+
+def generate_kernel_wrapper(function, ptoas_text) -> str:
+    """The file of a kernel: the assembler's C++, then `kernel_entry(__gm__ int64_t* args)` that calls it."""
+    unpack, names = generate_arg_unpacking(function)
+    code = preprocess_ptoas_output(ptoas_text)
+    if not re.search(rf"\b{re.escape(function.name)}\s*\(", code):
+        raise RuntimeError(f"the C++ has no function {function.name}")
+    return (
+        _HEADER.format(name=function.name).replace("[aicore]", "__attribute__((aicore))")
+        + code
+        + "\n// --- entry ---\n"
+        + 'extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t* args) {\n'
+        + unpack
+        + f"    {function.name}({', '.join(names)});\n}}\n"
+    )
+
+
+def kernel_texts(function, processor, folder, ptoas=None):
+    """(.pto, C++) of one kernel, through files in `folder`. ParserError, RuntimeError."""
+    from pypto.ir.compiled_program import compile_to
+
+    program = ir.Program([function], function.name, function.span)
+    source, target = Path(folder) / f"{function.name}.pto", Path(folder) / f"{function.name}.cpp"
+    source.write_text(codegen.PTOCodegen().generate(program, "today"))
+    if ptoas:
+        return source.read_text(), run_ptoas(ptoas, source, target)
+    compile_to(program, target, processor)
+    text = target.read_text()
+    if len(re.findall(r"__global__\s+AICORE", text)) != 1:
+        raise RuntimeError("the kernel is one of cube and vector cores together, which has no single entry")
+    return source.read_text(), text
+
+
+def config_text(orchestration, today) -> str:
+    """`kernel_config.py`: literals only; paths are relative to the file."""
+    runtime = {"runtime": _RUNTIME, "aicpu_thread_num": 4, **({} if today else {"block_dim": 24})}
+    source = f"orchestration/{orchestration.name}.cpp"
+    entry = {
+        "source": source,
+        "function_name": "aicpu_orchestration_entry",
+        **({"signature": "today"} if today else {}),
+    }
+    lines = ["# What a runtime has to know of these files. Paths are relative to this one.", ""]
+    lines += [f"RUNTIME_CONFIG = {runtime!r}", "", f"ORCHESTRATION = {entry!r}", ""]
+    lines += ["# Name, type and shape of each argument; a number has no shape.", "ARGUMENTS = ["]
+    lines += [f"    {argument!r}," for argument in orchestration.arguments] + ["]", "", "KERNELS = ["]
+    for kernel in orchestration.kernels:
+        row = {"func_id": kernel.func_id, **({"name": kernel.name} if today else {}), "source": kernel.source}
+        lines.append(f"    {row | {'core_type': kernel.core}!r},")
+    return "\n".join([*lines, "]", ""])
+
+
+_RUN = '''"""Runs this tree on the simulated device: python debug/run.py INPUTS.npz OUTPUTS.npz"""
+
+import sys
+from pathlib import Path
+
+from pto_mlir import pypto as _package
+
+_package.enable()
+
+from pypto.runtime.orchestration import run_files  # noqa: E402
+
+run_files(Path(__file__).resolve().parents[1], *sys.argv[1:])
+'''
+
+
+def orchestrators(program):
+    return [each for each in program.functions.values() if each.func_type == ir.FunctionType.Orchestration]
+
+
+def orchestration_files(program, today=False, processor=""):
+    """Path -> text of what is beside the kernels; nothing where the program has no orchestrator."""
+    mains = orchestrators(program)
+    return _around(orchestration_of(program, mains[0], today, processor), today) if mains else {}
+
+
+def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True):
+    """(path -> text, what is left out by name -> the reason). Without an orchestrator there are the kernels only."""
+    files, left_out = {}, {}
+    if dump_passes:
+        files["passes_dump/00_frontend.py"] = ir.python_print(program)
+    mains = orchestrators(program)
+    kernels = _alone(program)
+    if len(mains) > 1:
+        left_out["orchestration"] = f"several orchestrators: {', '.join(each.name for each in mains)}"
+    elif mains:
+        try:
+            orchestration = orchestration_of(program, mains[0], today, processor)
+        except ValueError as error:
+            left_out["orchestration"] = str(error).splitlines()[0]
+        else:
+            kernels = orchestration.kernels
+            files |= _around(orchestration, today)
+            if dump_passes:
+                held = ir.Program([kernel.function for kernel in kernels], program.name, program.span)
+                files["passes_dump/01_outlined.py"] = ir.python_print(held)
+    with tempfile.TemporaryDirectory() as folder:
+        for kernel in kernels:
+            try:
+                pto, cpp = kernel_texts(kernel.function, processor, folder, ptoas)
+                wrapper = generate_kernel_wrapper(kernel.function, cpp)
+            except (ParserError, ValueError, RuntimeError) as error:
+                left_out[kernel.name] = str(error).splitlines()[0]
+                continue
+            files[f"ptoas/{kernel.name}.pto"], files[f"ptoas/{kernel.name}.cpp"] = pto, cpp
+            files[kernel.source] = wrapper
+    return files, left_out
+
+
+def _alone(program):
+    """The kernels of a program, each by itself."""
+    held = [each for each in program.functions.values() if each.func_type in _KERNELS]
+    cube = ir.CoreType.CUBE
+    cores = ["aic" if codegen.infer_function_core_type(each) == cube else "aiv" for each in held]
+    return [
+        KernelFile(each.name, number, core, each) for number, (each, core) in enumerate(zip(held, cores, strict=True))
+    ]
+
+
+def _around(orchestration, today):
+    """The files beside the kernels."""
+    return {
+        f"orchestration/{orchestration.name}.cpp": orchestration.code,
+        "kernel_config.py": config_text(orchestration, today),
+        "debug/run.py": _RUN,
+    }

@@ -1,0 +1,303 @@
+"""Runs an output tree: its orchestration, compiled by the system's C++ compiler, on the task runtime, with its kernels
+on the simulated device."""
+
+import ast
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from pypto.jit.arguments import Buffer, array_type, read
+
+# DataType of tensor.h.
+_TYPES = "FP32 FP16 BF16 INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL".split()
+_AXES = 8  # Tensor::kMostAxes
+
+
+class _Tensor(ctypes.Structure):
+    """Tensor of tensor.h."""
+
+    _fields_ = [
+        ("address", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+        ("start_offset", ctypes.c_uint64),
+        ("ndims", ctypes.c_uint32),
+        ("dtype", ctypes.c_int32),
+        ("shapes", ctypes.c_uint64 * _AXES),
+        ("strides", ctypes.c_uint64 * _AXES),
+    ]
+
+    @classmethod
+    def of(cls, where, buffer: Buffer):
+        if buffer.dtype.name not in _TYPES or len(buffer.shape) > _AXES:
+            raise TypeError(
+                f"{where}: an orchestration has no tensors of {buffer.dtype.name} with {len(buffer.shape)} axes"
+            )
+        strides = [int(np.prod(buffer.shape[axis + 1 :])) for axis in range(len(buffer.shape))]
+        return cls(
+            buffer.data.ctypes.data,
+            buffer.data.nbytes,
+            0,
+            len(buffer.shape),
+            _TYPES.index(buffer.dtype.name),
+            (ctypes.c_uint64 * _AXES)(*buffer.shape),
+            (ctypes.c_uint64 * _AXES)(*strides),
+        )
+
+    def array(self):
+        """The dense tensor as an array of its memory."""
+        kind = array_type(_TYPES[self.dtype])
+        kind = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)  # numpy has no bfloat16
+        shape = tuple(self.shapes[: self.ndims])
+        bytes_ = (ctypes.c_char * self.size).from_address(self.address)
+        return np.frombuffer(bytes_, kind, int(np.prod(shape))).reshape(shape)
+
+
+_Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)
+
+
+class _Runtime(ctypes.Structure):
+    """PTO2Runtime of pto_orchestration_api.h."""
+
+    _fields_ = [
+        ("tasks", ctypes.c_void_p),
+        ("kernels", ctypes.POINTER(ctypes.c_uint32)),
+        ("num_kernels", ctypes.c_uint32),
+        ("allocate", _Allocate),
+        ("user", ctypes.c_void_p),
+        ("failed", ctypes.c_int),
+    ]
+
+
+class _ChipTaskArgs(ctypes.Structure):
+    """ChipTaskArgs of pto_orchestration_api.h."""
+
+    _fields_ = [
+        ("tensors", ctypes.POINTER(_Tensor)),
+        ("scalars", ctypes.POINTER(ctypes.c_uint64)),
+        ("runtime", ctypes.POINTER(_Runtime)),
+    ]
+
+
+class _Options(ctypes.Structure):
+    """pto_tasks_options of TaskRuntime/CApi.h."""
+
+    _fields_ = [
+        ("cores", ctypes.c_uint32 * 4),
+        ("window", ctypes.c_uint32),
+        ("heap_bytes", ctypes.c_uint64),
+        ("dependency_entries", ctypes.c_uint32),
+        ("schedulers", ctypes.c_uint32),
+        ("worker_threads", ctypes.c_uint32),
+        ("virtual_time", ctypes.c_uint32),
+        ("trace", ctypes.c_uint32),
+        ("hang_ms", ctypes.c_uint32),
+    ]
+
+
+class _KernelCall(ctypes.Structure):
+    """pto_kernel_call of TaskRuntime/CApi.h."""
+
+    _fields_ = [
+        ("args", ctypes.POINTER(ctypes.c_uint64)),
+        ("num_args", ctypes.c_uint32),
+        ("block", ctypes.c_uint32),
+        ("num_blocks", ctypes.c_uint32),
+        ("core", ctypes.c_uint32),
+        ("task", ctypes.c_uint64),
+    ]
+
+
+_Body = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_KernelCall))
+
+
+def read_config(folder) -> dict:
+    """What `kernel_config.py` of a tree says, without executing it. ValueError for anything but literals."""
+    file = Path(folder) / "kernel_config.py"
+    found = {}
+    try:
+        for statement in ast.parse(file.read_text()).body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                found[statement.targets[0].id] = ast.literal_eval(statement.value)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from None
+    missing = [name for name in ("RUNTIME_CONFIG", "ORCHESTRATION", "ARGUMENTS", "KERNELS") if name not in found]
+    if missing:
+        raise ValueError(f"{file}: has no {', '.join(missing)}")
+    return found
+
+
+def compile_orchestration(source, target):
+    """The orchestration as a shared library. RuntimeError with the compiler's first error."""
+    from pto_mlir.config import include_dir, library_dir
+
+    compiler = os.environ.get("CXX") or next(filter(None, map(shutil.which, ("clang++", "clang++-19", "g++"))), None)
+    if not compiler:
+        raise RuntimeError("there is no C++ compiler; install g++ or set CXX")
+    include = include_dir()
+    command = [compiler, "-std=c++20", "-O1", "-fPIC", "-shared", f"-I{include}", f"-I{include / 'pto_orchestration'}"]
+    command += ["-o", str(target), str(source), f"-L{library_dir()}", "-lpto_tasks", f"-Wl,-rpath,{library_dir()}"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        lines = done.stderr.splitlines()
+        raise RuntimeError(next((line for line in lines if "error" in line), "the C++ compiler failed"))
+
+
+class OrchestrationTree:
+    """A tree that is ready to run: `tree(*arguments)` in the order of the orchestrator's parameters, outputs in place;
+    tensors that it returns besides follow. Kernels come from ptoas/F.pto.
+
+    ValueError, RuntimeError for a tree that lacks files or does not compile; TypeError, ValueError for other arguments.
+    """
+
+    def __init__(self, folder, processor=""):
+        from pto_mlir.config import library_dir
+        from pto_mlir.runtime import Kernel
+        from pto_mlir.tools.native import program_output
+
+        self.folder = Path(folder)
+        self.config = read_config(folder)
+        self._today = "signature" in self.config["ORCHESTRATION"]
+        self._work = tempfile.TemporaryDirectory(prefix="pto_tree_")
+        work = Path(self._work.name)
+        library = work / "orchestration.so"
+        compile_orchestration(self.folder / self.config["ORCHESTRATION"]["source"], library)
+        self._tasks = ctypes.CDLL(str(library_dir() / "libpto_tasks.so"))
+        self._tasks.pto_tasks_last_error.restype = ctypes.c_char_p
+        self._entry = ctypes.CDLL(str(library))[self.config["ORCHESTRATION"]["function_name"]]
+        self._kernels = []
+        for row in sorted(self.config["KERNELS"], key=lambda row: row["func_id"]):
+            name = Path(row["source"]).stem
+            source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
+            if not source.is_file():
+                raise ValueError(f"{source}: no such file; kernel {name} was left out")
+            chosen = ["--processor", processor] if processor else []
+            program_output("pto-compile", [str(source), *chosen, "-o", str(target)])
+            self._kernels.append(Kernel(target, name))
+
+    def __call__(self, *arguments):
+        values = self._read(arguments)
+        run = _Run(self._tasks, self._kernels)
+        try:
+            run.execute(self._entry, values, self._today)
+        finally:
+            run.close()
+
+    def _read(self, given):
+        expected = self.config["ARGUMENTS"]
+        if len(given) != len(expected):
+            names = ", ".join(name for name, _, _ in expected)
+            raise TypeError(f"the orchestration expects {len(expected)} arguments ({names}), not {len(given)}")
+        values = []
+        for (name, dtype, shape), value in zip(expected, given, strict=True):
+            value = read(f"argument {name}", value)
+            if isinstance(value, Buffer):
+                held = value.dtype.name, list(value.shape)
+            else:
+                held = dtype, []
+            if held != (dtype, list(shape)):
+                raise ValueError(f"argument {name}: compiled for {dtype} {list(shape)}, not {held[0]} {held[1]}")
+            values.append(value)
+        return values
+
+
+class _Run:
+    """One run: a task runtime with the kernels, and memory that lives until it ends."""
+
+    def __init__(self, library, kernels):
+        self._library, self._memory, self._error = library, [], None
+        self._tasks = ctypes.c_void_p()
+        options = _Options(cores=(ctypes.c_uint32 * 4)(1, 2, 1, 0))
+        self._check(library.pto_tasks_create(ctypes.byref(options), ctypes.byref(self._tasks)))
+        self._bodies = [_Body(self._body(kernel)) for kernel in kernels]
+        self._ids = (ctypes.c_uint32 * max(1, len(kernels)))()
+        for index, (kernel, body) in enumerate(zip(kernels, self._bodies, strict=True)):
+            number = ctypes.c_uint32()
+            self._check(
+                library.pto_tasks_register_kernel(
+                    self._tasks, kernel.name.encode(), body, None, ctypes.c_uint64(1000), ctypes.byref(number)
+                )
+            )
+            self._ids[index] = number.value
+        self._allocate = _Allocate(self._zeros)
+
+    def _check(self, failed):
+        if failed:
+            raise RuntimeError(self._library.pto_tasks_last_error().decode())
+
+    def _zeros(self, _, size):
+        try:
+            self._memory.append(np.zeros(size + 64, np.uint8))
+        except MemoryError:
+            return None
+        return self._memory[-1].ctypes.data
+
+    def _body(self, kernel):
+        def body(_, called):
+            try:
+                call = called.contents
+                table = ctypes.cast(call.args[call.num_args - 1], ctypes.POINTER(_Tensor))
+                given = []
+                for index in range(call.num_args - 1):
+                    tensor = table[index]
+                    given.append(tensor.array() if tensor.address else _word(call.args[index]))
+                if call.block == 0:
+                    kernel.run(*given, blocks=call.num_blocks)
+            except Exception as error:  # a callback must not raise
+                self._error = self._error or f"kernel {kernel.name}: {error}"
+                return 1
+            return 0
+
+        return body
+
+    def execute(self, entry, values, today):
+        runtime = _Runtime(self._tasks, self._ids, len(self._bodies), self._allocate, None, 0)
+        self._check(self._library.pto_tasks_begin(self._tasks))
+        tensors = [_Tensor.of(f"argument {i}", each) for i, each in enumerate(values) if isinstance(each, Buffer)]
+        words = [_bits(each) for each in values if not isinstance(each, Buffer)]
+        if today:
+            args = _ChipTaskArgs(
+                (_Tensor * max(1, len(tensors)))(*tensors),
+                (ctypes.c_uint64 * max(1, len(words)))(*words),
+                ctypes.pointer(runtime),
+            )
+            entry(ctypes.byref(args))
+        else:
+            all_words = [each.data.ctypes.data if isinstance(each, Buffer) else _bits(each) for each in values]
+            entry(ctypes.byref(runtime), (ctypes.c_uint64 * max(1, len(all_words)))(*all_words), len(all_words))
+        failed = self._library.pto_tasks_finish(self._tasks)
+        if self._error:
+            raise RuntimeError(self._error)
+        self._check(failed)
+        if runtime.failed:
+            raise RuntimeError("the orchestration failed: " + self._library.pto_tasks_last_error().decode())
+
+    def close(self):
+        self._library.pto_tasks_destroy(self._tasks)
+
+
+def _bits(number) -> int:
+    """A number as a word of a task: a float as f32."""
+    if isinstance(number, float):
+        return int(np.float32(number).view(np.uint32))
+    return int(number) & (2**64 - 1)
+
+
+def _word(bits) -> int:
+    """A word as Kernel.run takes it: the bits, signed."""
+    return bits - 2**64 if bits >= 2**63 else bits
+
+
+def run_files(folder, inputs, outputs):
+    """Runs a tree on the arrays of an .npz, in the file's order, and writes them all, as they are then, to another."""
+    with np.load(inputs) as held:
+        arrays = {name: np.array(held[name]) for name in held.files}
+    OrchestrationTree(folder)(*(array if array.ndim else array.item() for array in arrays.values()))
+    np.savez(outputs, **arrays)
+
+
+__all__ = ["OrchestrationTree", "compile_orchestration", "read_config", "run_files"]
