@@ -83,7 +83,7 @@ def measure(size: tuple, folder: Path, mode: str = "timing") -> tuple:
     random = np.random.default_rng(0)
     q, k, v = (random.standard_normal((1, heads, rows, depth)).astype(np.float16) for _ in range(3))
     q = (q * np.float16(depth**-0.5)).astype(np.float16)
-    slots = BLOCKS * 8 * 128
+    slots = BLOCKS * 16 * 128
     rings = np.zeros((slots, 256), np.float32), np.zeros((slots, 256), np.float16), np.zeros((slots, 256), np.float32)
     arguments = []
     for number, array in enumerate((q, k, v, *rings)):

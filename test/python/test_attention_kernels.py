@@ -44,6 +44,7 @@ def noise(*shape):
 CASES = {
     "whole tiles": dict(queries=256, keys=512, depth=64),
     "many tiles": dict(queries=128, keys=2048, depth=128),
+    "two strips": dict(queries=3700, keys=1100, depth=128, value_depth=72),
     "image": dict(queries=197, keys=197, depth=64, heads=3),
     "shared heads": dict(queries=65, keys=129, depth=64, heads=4, shared=2, batch=2),
     "rows of heads": dict(queries=130, keys=300, depth=80, heads=6, shared=3, layout="BSND"),

@@ -30,9 +30,12 @@ void expectLegal(const AttentionProblem &p, const AttentionTiling &t, const Atte
   EXPECT_EQ(t.keys % t.sumStep, 0);
   EXPECT_GE(t.scoreStep * ceilDiv(p.depth, t.scoreStep), p.depth);
   // Units of a head are as even as whole rows allow, and none is without rows.
-  int64_t perHead = ceilDiv(p.queries, t.rows), last = p.queries - (perHead - 1) * t.rows;
+  int64_t perHead = ceilDiv(p.queries, t.unit), last = p.queries - (perHead - 1) * t.unit;
   EXPECT_GE(last, 1);
-  EXPECT_LT(t.rows - last, perHead);
+  EXPECT_LT(t.unit - last, perHead);
+  EXPECT_GE(leastRows(p, t), 1);
+  EXPECT_LE(t.unit, t.strips * t.rows);
+  EXPECT_TRUE(p.alike || t.strips == 1);
 }
 
 TEST(AttentionTiling, SweepRespectsEveryLimit) {
@@ -76,12 +79,20 @@ TEST(AttentionTiling, TakesTheMeasuredSizes) {
   auto rows = [](int64_t queries) {
     AttentionProblem p;
     p.queries = p.keys = queries, p.depth = p.valueDepth = 128;
-    return chooseAttentionTiling(p, a3)->rows;
+    return chooseAttentionTiling(p, a3)->unit;
   };
-  EXPECT_EQ(rows(1024), 47); // 22 units
-  EXPECT_EQ(rows(2048), 86); // 24 units
-  EXPECT_EQ(rows(4096), 88); // 47 units, two rounds
+  EXPECT_EQ(rows(1024), 47);  // 22 units
+  EXPECT_EQ(rows(2048), 86);  // 24 units
+  EXPECT_EQ(rows(4096), 171); // 24 units of two strips
   EXPECT_EQ(rows(8192), 128);
+  // The case "two strips" of test_attention_kernels.py.
+  AttentionProblem strips;
+  strips.queries = 3700, strips.keys = 1100, strips.depth = 128, strips.valueDepth = 72;
+  EXPECT_EQ(chooseAttentionTiling(strips, a3)->strips, 2);
+  // Units of a causal head differ, and long ones do not divide evenly.
+  AttentionProblem causal;
+  causal.queries = causal.keys = 4096, causal.depth = causal.valueDepth = 128, causal.alike = false;
+  EXPECT_EQ(chooseAttentionTiling(causal, a3)->unit, 88);
   // 197 rows are 99 and 98.
   AttentionProblem vit;
   vit.heads = 12, vit.queries = vit.keys = 197, vit.depth = vit.valueDepth = 64;

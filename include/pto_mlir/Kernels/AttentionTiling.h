@@ -31,6 +31,7 @@ struct AttentionProblem {
   int64_t queries = 1, keys = 1;
   int64_t depth = 1, valueDepth = 1;
   int64_t bytes = 2; ///< of an element of Q, K, V and of a weight
+  bool alike = true; ///< does each head have so many queries at run time, which all see all keys?
 };
 
 /// Both halves of a vector core's rows have tiles of their own, so that one half loads and stores beside the other.
@@ -42,9 +43,14 @@ constexpr int64_t kSets = 2;
 /// Slots of a set; a slot is free again without a flag when there are more of them than tiles ahead.
 constexpr int64_t kSlots = 4;
 
+/// Strips of a unit.
+constexpr int64_t kMaxStrips = 2;
+
 /// How an attention is cut. Results do not depend on any of it but `keys`; nothing depends on the blocks of a launch.
 struct AttentionTiling {
-  int64_t rows;      ///< of a unit; the last one of a head may have fewer
+  int64_t unit;      ///< rows of Q that go over K and V together; the last unit of a head may have fewer
+  int64_t strips;    ///< of a unit, one or two, which share what is loaded of K and V
+  int64_t rows;      ///< of a strip; the last one of a unit may have fewer
   int64_t box;       ///< rows of a tile of the cube core, a multiple of 16
   int64_t chunk;     ///< rows of a half of a vector core's share
   int64_t chunkBox;  ///< `chunk` rounded up to what a row of statistics holds
@@ -52,9 +58,12 @@ struct AttentionTiling {
   int64_t scoreKeys; ///< columns of a product of Q and K
   int64_t scoreStep; ///< depth of a product of Q and K
   int64_t sumStep;   ///< keys of a product of weights and V
-  int64_t units(const AttentionProblem &p) const { return p.heads * ceilDiv(p.queries, rows); }
+  int64_t units(const AttentionProblem &p) const { return p.heads * ceilDiv(p.queries, unit); }
   int64_t tiles(const AttentionProblem &p) const { return ceilDiv(p.keys, keys); }
 };
+
+/// Rows of the smallest strip of all units.
+int64_t leastRows(const AttentionProblem &problem, const AttentionTiling &tiling);
 
 /// Bytes of a vector core's buffer, and of L1 with two buffers for what is loaded per tile.
 int64_t ubBytes(const AttentionProblem &problem, const AttentionTiling &tiling);

@@ -28,7 +28,7 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
 }
 
 void AttentionPart::chooseUnits() {
-  unitRows = e.constant(t.rows), chunk = e.constant(t.chunk);
+  unitRows = e.constant(t.unit), chunk = e.constant(t.chunk);
   // Where units of that size leave blocks without one, smaller ones.
   if (a.queries && e.cores > 1)
     for (int64_t parts : {2, 4}) {
@@ -66,6 +66,7 @@ void AttentionPart::setKeys(Unit &unit) {
 AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
   Unit unit;
   unit.exists = exists;
+  unit.strip = e.constant(0);
   unit.turn = e.rem(e.div(index, blocks), 2);
   Ix number = unitOf(index);
   unit.head = e.div(number, unitsOfHead);
@@ -93,6 +94,21 @@ Ix AttentionPart::unitOf(Ix index) {
   Ix rank = inside(isConstantIntValue(rounds, 1) ? index : e.add(index, e.mul(back, mirror)));
   Ix last = e.sub(e.sub(unitsOfHead, one), e.div(rank, heads));
   return e.add(e.mul(e.rem(rank, heads), unitsOfHead), last);
+}
+
+void AttentionPart::forStrips(llvm::function_ref<void()> body) {
+  if (t.strips == 1)
+    return body();
+  Unit unit = u;
+  e.loop(e.constant(0), e.constant(t.strips), [&](Ix strip) {
+    u.strip = strip;
+    Ix first = e.mul(strip, t.rows);
+    u.row = e.add(unit.row, first);
+    u.rows = isConstantIntValue(unit.rows, t.strips * t.rows) ? e.constant(t.rows)
+                                                              : e.min(e.constant(t.rows), e.sub(unit.rows, first));
+    body();
+  });
+  u = unit;
 }
 
 void AttentionPart::forUnits() {
@@ -160,10 +176,10 @@ Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, un
     cube::Ring ring;
     ring.matrix.arg = firstArgument + number;
     ring.matrix.element = element;
-    ring.matrix.rows = blocks * kSets * kSlots * t.box;
+    ring.slots = kSets * kSlots * t.strips;
+    ring.matrix.rows = blocks * ring.slots * t.box;
     ring.matrix.cols = columns;
     ring.rows = t.box;
-    ring.slots = kSets * kSlots;
     ring.semaphore = number;
     return ring;
   };

@@ -2,14 +2,14 @@
 //
 // Both kinds of core go through the same units and tiles of a block:
 //
-//   for (unit of rows of Q, and once more)
+//   for (unit of rows of Q, and once more; each of one or two strips)
 //     for (s = 0 .. 2)  ahead(tile s), behind(the last three of the unit before); fewer where no unit has three
 //     finish(the unit before)
 //     for (s = 3 ..)    ahead(tile s), behind(tile s - 3)
 //
 // where the cube core is ahead with scores and behind with sums, the vector
 // cores ahead with weights and behind with the gathering of sums. Units take
-// two sets of slots in turn. A slot is free again when its turn comes, because
+// two sets of slots in turn, and strips have slots of their own. A slot is free again when its turn comes, because
 // what is ahead of a tile follows what is behind the one that had the slot.
 //
 //===----------------------------------------------------------------------===//
@@ -40,6 +40,8 @@ protected:
   virtual void ahead(Ix tile) = 0;
   virtual void behind(Ix tile) = 0;
   virtual void finish() = 0;
+  /// `body` with each strip of the unit as `u`.
+  void forStrips(llvm::function_ref<void()> body);
   /// Unit number `index` in the order in which blocks take them.
   Ix unitOf(Ix index);
   /// `body` unless `count` is 0; always where `sure` says that it is not.
@@ -54,7 +56,7 @@ protected:
   /// A tile with so many buffers, which trips of the loop take in turn.
   mlir::Value alloc(int32_t buffers, pto::TileBufType type);
   /// Where the unit's tile is in a ring.
-  Ix place(Ix tile) { return e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)); }
+  Ix place(Ix tile) { return e.add(e.mul(e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)), t.strips), u.strip); }
   Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }
   /// Keys of a tile of the unit.
   Ix keysOf(Ix tile);
@@ -72,6 +74,7 @@ protected:
   struct Unit {
     Ix exists;             ///< 0 or 1: a block may have no further unit
     Ix turn;               ///< 0 and 1 in turn
+    Ix strip;              ///< number of the strip
     Ix head, row, rows;    ///< its head among those of all batches, its first row, and how many
     Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
     Ix firstTile, endTile; ///< that it sees

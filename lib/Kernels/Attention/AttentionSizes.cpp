@@ -105,6 +105,7 @@ LogicalResult SizeMatcher::run() {
   auto known = [](AffineExpr size) { return isa<AffineConstantExpr>(size) ? AffineExpr() : size; };
   a.batches = known(query[0]);
   a.queries = known(query[op.getQLayout() == "BNSD" ? 2 : 1]);
+  a.problem.alike &= !a.queries;
   a.keys = known(key[op.getKLayout() == "BNSD" ? 2 : 1]);
   if (!op.getOffset() && a.queries != a.keys)
     a.offset = std::nullopt;

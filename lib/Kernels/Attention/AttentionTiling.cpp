@@ -15,6 +15,8 @@ constexpr int64_t kFloat = 4; // bytes of scores, sums and statistics
 constexpr int64_t kBox = 16;  // rows and columns of a fractal
 /// What a tile of keys costs beside its rows, in rows: its loads, and the waits from core to core.
 constexpr int64_t kRowsOfTile = 128;
+/// What a strip costs a vector core beside its rows, in rows: the starts of its instructions.
+constexpr int64_t kRowsOfStrip = 53;
 /// Cost ratio of a unit whose rows are known at run time to one with constant rows.
 constexpr int64_t kRagged = 108, kWhole = 100;
 constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8;
@@ -32,12 +34,17 @@ struct Steps {
   std::vector<int64_t> keys, scores, sums;
 };
 
-/// The tiling with units of at most `rows` rows; products take what L0 holds.
-std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t rows, int64_t keys,
-                                   const Steps &steps) {
+/// The tiling with units of `strips` strips of at most `rows` rows; products take what L0 holds.
+std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t strips,
+                                   int64_t rows, int64_t keys, const Steps &steps) {
   AttentionTiling t;
   // Units of a head differ by as little as can be.
-  t.rows = ceilDiv(p.queries, ceilDiv(p.queries, rows));
+  t.unit = ceilDiv(p.queries, ceilDiv(p.queries, strips * rows));
+  t.strips = strips;
+  t.rows = ceilDiv(t.unit, strips);
+  // No strip is without rows.
+  if (strips > 1 && (!p.alike || leastRows(p, t) < 1))
+    return std::nullopt;
   t.box = roundUp(t.rows, kBox);
   t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
   t.chunkBox = roundUp(t.chunk, 32 / kFloat);
@@ -66,10 +73,39 @@ std::optional<Steps> chooseSteps(AttentionProblem p, const AttentionLimits &limi
   for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
     p.queries = rows;
     for (int64_t keys : all.keys)
-      if (auto t = cut(p, limits, rows, keys, all))
+      if (auto t = cut(p, limits, 1, rows, keys, all))
         return Steps{{t->keys}, {t->scoreStep}, {t->sumStep}};
   }
   return std::nullopt;
+}
+
+/// Is no unit or half of one smaller than others?
+bool isEven(const AttentionProblem &p, const AttentionTiling &t) {
+  return p.queries % t.unit == 0 && t.chunk == t.chunkBox;
+}
+
+/// Those with units of `strips` strips, the greatest first.
+std::vector<AttentionTiling> withStrips(const AttentionProblem &p, const AttentionLimits &limits, const Steps &steps,
+                                        int64_t strips) {
+  AttentionProblem wide = p; // tiles of few keys may share less of L0
+  wide.keys = steps.keys.front();
+  std::vector<AttentionTiling> result;
+  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
+    std::optional<AttentionTiling> found = cut(p, limits, strips, rows, wide.keys, steps);
+    if (!found)
+      found = cut(wide, limits, strips, rows, wide.keys, steps);
+    if (found)
+      result.push_back(*found);
+  }
+  return result;
+}
+
+/// What the longest of the vector cores' work and the cube cores' loads takes per key, as rows of a vector core. By
+/// `benchmarks/silicon/compiled.py`, with one head of 128.
+int64_t timeOfRounds(const AttentionProblem &p, const AttentionLimits &limits, const AttentionTiling &t) {
+  int64_t vectors = t.strips * (t.rows + kRowsOfStrip) * (isEven(p, t) ? kWhole : kRagged);
+  int64_t loads = (p.depth + p.valueDepth + t.strips * t.rows) * p.bytes * kWhole / 4;
+  return ceilDiv(t.units(p), limits.blocks) * std::max(vectors, loads);
 }
 
 } // namespace
@@ -84,19 +120,24 @@ std::optional<AttentionLimits> attentionLimits(std::string_view architecture) {
                          arch->vectorCores};
 }
 
+int64_t leastRows(const AttentionProblem &p, const AttentionTiling &t) {
+  int64_t last = p.queries - (ceilDiv(p.queries, t.unit) - 1) * t.unit;
+  return last - (t.strips - 1) * t.rows;
+}
+
 int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t scores = kHalves * t.chunkBox * t.keys * (kFloat + p.bytes);
   int64_t scratch = t.chunkBox * t.keys / 2 * kFloat;
-  int64_t sums = 2 * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
+  int64_t sums = (t.strips + 1) * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
   // A tile of weights holds the result where it is wide enough.
   int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
-  int64_t statistics = ((1 + kSets) * kHalves + kSets * kSlots * kHalves + 2) * t.chunkBox * kFloat;
+  int64_t statistics = (t.strips * (1 + kSets + kSets * kSlots) * kHalves + 2) * t.chunkBox * kFloat;
   int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
   return scores + scratch + sums + result + statistics + biasRow;
 }
 
 int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {
-  int64_t query = t.box * wide(p.depth), keys = 2 * t.keys * wide(p.depth);
+  int64_t query = t.strips * t.box * wide(p.depth), keys = 2 * t.keys * wide(p.depth);
   int64_t weights = 2 * t.box * t.keys, values = 2 * t.keys * wide(p.valueDepth);
   return (query + keys + weights + values) * p.bytes;
 }
@@ -119,21 +160,18 @@ std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, 
   std::optional<Steps> steps = chooseSteps(p, limits);
   if (!steps)
     return std::nullopt;
-  AttentionProblem wide = p; // tiles of few keys may share less of L0
-  wide.keys = steps->keys.front();
   std::optional<AttentionTiling> best;
   int64_t least = 0;
-  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
-    std::optional<AttentionTiling> found = cut(p, limits, rows, wide.keys, *steps);
-    if (!found)
-      found = cut(wide, limits, rows, wide.keys, *steps);
-    if (!found)
-      continue;
-    bool even = p.queries % found->rows == 0 && found->chunk == found->chunkBox;
-    int64_t time = ceilDiv(found->units(p), limits.blocks) * (found->rows + kRowsOfTile) * (even ? kWhole : kRagged);
+  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, 1)) {
+    int64_t time =
+        ceilDiv(tiling.units(p), limits.blocks) * (tiling.rows + kRowsOfTile) * (isEven(p, tiling) ? kWhole : kRagged);
     if (!best || time < least)
-      best = found, least = time;
+      best = tiling, least = time;
   }
+  // Two strips load K and V once; their rows are more than a unit's, so that rounds may be less even.
+  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, kMaxStrips))
+    if (timeOfRounds(p, limits, tiling) < timeOfRounds(p, limits, *best))
+      best = tiling;
   return best;
 }
 

@@ -63,7 +63,7 @@ private:
     auto tiling = attention::chooseAttentionTiling(attention->problem, *attention::attentionLimits(target.name));
     // Slots for all blocks of a chip when the launch is not known.
     int64_t blocks = numCores ? numCores.getValue() : target.blocks;
-    PTO_DEBUG("@" << kernel.getName() << ": " << tiling->units(attention->problem) << " units of " << tiling->rows
+    PTO_DEBUG("@" << kernel.getName() << ": " << tiling->units(attention->problem) << " units of " << tiling->unit
                   << " rows, tiles of " << tiling->keys << " keys");
     auto rings = attention::makeRings(*attention, *tiling, blocks, inputs);
     const cube::Matrix *slots[] = {&rings.scores.matrix, &rings.weights.matrix, &rings.sums.matrix};

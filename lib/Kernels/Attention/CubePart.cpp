@@ -28,7 +28,10 @@ public:
 private:
   void begin() override {
     Ix depth = e.constant(a.problem.depth);
-    e.load(e.part(a.query, e.add(e.rowOf(a.query, u.head), u.row), e.colOf(a.query, u.head), u.rows, depth), query());
+    forStrips([&] {
+      Ix row = e.add(e.rowOf(a.query, u.head), u.row), column = e.colOf(a.query, u.head);
+      forQuery([&](Value query) { e.load(e.part(a.query, row, column, u.rows, depth), query); });
+    });
   }
   void finish() override {}
 
@@ -37,7 +40,8 @@ private:
     int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
     keyTile = alloc(main ? 2 : 1, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
     valueTile = alloc(1, pto::makeMatTile(e.context(), t.keys, width, a.element));
-    weightTile = alloc(1, pto::makeMatTile(e.context(), t.box, t.keys, a.element));
+    if (t.strips == 1)
+      weightTile = alloc(1, weightType());
   }
 
   static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
@@ -55,7 +59,8 @@ private:
       pool.tiles.push_back(alloc(type));
   }
   void reserveAll() {
-    queryTile = alloc(pto::makeMatTile(e.context(), t.box, wide(a.problem.depth), a.element));
+    for (int64_t strip = 0; strip < t.strips; ++strip)
+      queryTile[strip] = alloc(pto::makeMatTile(e.context(), t.box, wide(a.problem.depth), a.element));
     int64_t width = wide(a.problem.valueDepth);
     reserve(leftType(t.scoreStep), 2);
     reserve(leftType(t.sumStep), 2);
@@ -76,7 +81,15 @@ private:
   }
   Value accumulator(int64_t columns, Ix width) { return valid(next(accType(columns)), u.rows, width); }
 
-  Value query() { return valid(queryTile, u.rows, e.constant(a.problem.depth)); }
+  pto::TileBufType weightType() { return pto::makeMatTile(e.context(), t.box, t.keys, a.element); }
+
+  /// `body` with the tile of Q of the strip.
+  void forQuery(llvm::function_ref<void(Value)> body) {
+    auto query = [&](int64_t strip) { body(valid(queryTile[strip], u.rows, e.constant(a.problem.depth))); };
+    if (t.strips == 1)
+      return query(0);
+    e.ifZero(u.strip, [&] { query(0); }, [&] { query(1); });
+  }
   void extract(Value source, Ix row, Ix column, Value tile) {
     e.b.create<pto::TExtractOp>(e.loc, source, e.value(row), e.value(column), tile);
   }
@@ -89,16 +102,21 @@ private:
 
   /// The scores of a tile.
   void ahead(Ix tile) override {
-    Ix keys = keysOf(tile), slot = slotOf(rings.scores, tile), kvHead = e.div(u.head, a.group);
+    Ix keys = keysOf(tile), kvHead = e.div(u.head, a.group);
     Ix depths = e.constant(a.problem.depth), first = e.add(e.rowOf(a.key, kvHead), e.mul(tile, t.keys));
     Value k = valid(keyTile, depths, keys);
     e.load(e.part(a.key, e.colOf(a.key, kvHead), first, depths, keys), k);
+    forStrips([&] { scoresOf(tile, k, keys); });
+  }
+
+  void scoresOf(Ix tile, Value k, Ix keys) {
+    Ix slot = slotOf(rings.scores, tile);
     // With one step Q stays in L0A for all pieces.
     Value whole;
     int64_t depth = a.problem.depth;
     if (t.scoreStep >= depth) {
       whole = left(t.scoreStep, e.constant(depth));
-      extract(query(), e.constant(0), e.constant(0), whole);
+      forQuery([&](Value query) { extract(query, e.constant(0), e.constant(0), whole); });
     }
     for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
       Ix columns = partExtent(keys, piece, t.scoreKeys);
@@ -115,7 +133,7 @@ private:
       Value x = whole;
       if (!x) {
         x = left(t.scoreStep, extent);
-        extract(query(), e.constant(0), e.constant(at), x);
+        forQuery([&](Value query) { extract(query, e.constant(0), e.constant(at), x); });
       }
       Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
       extract(k, e.constant(at), e.constant(piece * t.scoreKeys), y);
@@ -126,15 +144,20 @@ private:
 
   /// The sums of a tile.
   void behind(Ix tile) override {
-    const AttentionProblem &p = a.problem;
-    Ix keys = keysOf(tile), width = e.constant(p.valueDepth);
+    Ix keys = keysOf(tile), width = e.constant(a.problem.valueDepth);
     // V needs no wait, so its load stands in front of it.
     Ix kvHead = e.div(u.head, a.group);
     Value v = valid(valueTile, keys, width);
     e.load(e.part(a.value, e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys)), e.colOf(a.value, kvHead), keys, width),
            v);
+    forStrips([&] { sumsOf(tile, v, keys); });
+  }
+
+  void sumsOf(Ix tile, Value v, Ix keys) {
+    const AttentionProblem &p = a.problem;
+    Ix width = e.constant(p.valueDepth);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
-    Value weights = valid(weightTile, u.rows, keys);
+    Value weights = valid(t.strips == 1 ? weightTile : alloc(1, weightType()), u.rows, keys);
     e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys), weights);
     Value acc = accumulator(wide(p.valueDepth), width);
     for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
@@ -160,7 +183,7 @@ private:
     size_t turn = 0;
   };
   std::map<const void *, Pool> pools; // by type
-  Value queryTile, keyTile, valueTile, weightTile;
+  Value queryTile[kMaxStrips], keyTile, valueTile, weightTile;
 };
 
 } // namespace

@@ -49,13 +49,13 @@ private:
     Type f32 = e.b.getF32Type();
     int64_t height = t.chunkBox, width = wide(a.problem.valueDepth);
     auto tile = [&](int64_t rows, int64_t columns, Type element) { return alloc(tileType(rows, columns, element)); };
-    maxima = tile(kHalves, height, f32);
-    totals = tile(kSets * kHalves, height, f32);
-    factors = tile(kSets * kSlots * kHalves, height, f32);
+    maxima = tile(t.strips * kHalves, height, f32);
+    totals = tile(t.strips * kSets * kHalves, height, f32);
+    factors = tile(t.strips * kSets * kSlots * kHalves, height, f32);
     greatest = alloc(pto::makeVecColumnTile(e.context(), height, f32));
     added = alloc(pto::makeVecColumnTile(e.context(), height, f32));
     scratch = tile(height, t.keys / 2, f32);
-    output = tile(kHalves * height, width, f32);
+    output = tile(t.strips * kHalves * height, width, f32);
     for (int64_t half = 0; half < kHalves; ++half) {
       scores[half] = tile(height, t.keys, f32);
       rounded[half] = tile(height, t.keys, a.element);
@@ -79,18 +79,20 @@ private:
   /// The unit's rows that each half has.
   void enterRows() {
     const AttentionProblem &p = a.problem;
-    int64_t least = p.queries - (ceilDiv(p.queries, t.rows) - 1) * t.rows, shares = e.arch.vectorCores * kHalves;
-    sure = !a.queries && least > (shares - 1) * t.chunk;
+    int64_t shares = e.arch.vectorCores * kHalves;
+    sure = !a.queries && leastRows(p, t) > (shares - 1) * t.chunk;
     for (int64_t half = 0; half < kHalves; ++half)
-      count[half] = !a.queries && p.queries % t.rows == 0 && t.rows == shares * t.chunk
+      count[half] = !a.queries && p.queries % t.unit == 0 && t.unit == t.strips * t.rows && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
                         : e.max(e.min(chunk, e.sub(u.rows, local[half])), e.constant(0));
   }
 
   /// The statistics before the first tile: those of the sink, or of nothing.
   void begin() override {
-    for (int64_t half = 0; half < kHalves; ++half)
-      fill(totalOf(half), a.sinks ? 1 : 0);
+    forStrips([&] {
+      for (int64_t half = 0; half < kHalves; ++half)
+        fill(totalOf(half), a.sinks ? 1 : 0);
+    });
     if (!a.sinks)
       return fill(maxima, kLowest);
     Ix one = e.constant(1);
@@ -99,11 +101,13 @@ private:
     if (given != wide)
       e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
     e.b.create<pto::TMaxSOp>(e.loc, wide, scalar(kLowest), wide);
-    for (int64_t half = 0; half < kHalves; ++half)
+    for (int64_t half = 0; half < t.strips * kHalves; ++half)
       e.b.create<pto::TRowExpandOp>(e.loc, wide, part(maxima, e.constant(half), 1));
   }
 
-  Value totalOf(int64_t half) { return part(totals, e.add(e.mul(u.turn, kHalves), e.constant(half)), 1); }
+  Value totalOf(int64_t half) { return part(totals, e.add(e.mul(u.turn, t.strips * kHalves), inStrip(half)), 1); }
+  /// The place of a half among those of all strips.
+  Ix inStrip(int64_t half) { return e.add(e.mul(u.strip, kHalves), e.constant(half)); }
 
   void forHalves(llvm::function_ref<void(int64_t)> body) {
     for (int64_t half = 0; half < kHalves; ++half)
@@ -136,6 +140,10 @@ private:
 
   /// The weights of a tile.
   void ahead(Ix tile) override {
+    forStrips([&] { weightsOf(tile); });
+  }
+
+  void weightsOf(Ix tile) {
     enterRows();
     Ix keys = keysOf(tile);
     loadBias(tile, keys);
@@ -152,7 +160,7 @@ private:
     Value s = valid(scores[half], rows, keys), w = a.element.isF32() ? s : valid(rounded[half], rows, keys);
     Value newest = valid(greatest, rows, one), newestRow = asRow(greatest);
     Value sum = valid(added, rows, one), sumRow = asRow(added);
-    Value maximum = part(maxima, e.constant(half), 1), total = totalOf(half);
+    Value maximum = part(maxima, inStrip(half), 1), total = totalOf(half);
     Value factor = part(factors, e.add(e.mul(this->place(tile), kHalves), e.constant(half)), 1);
     OpBuilder &b = e.b;
     scale(s);
@@ -272,6 +280,10 @@ private:
 
   /// Rescales the output so far and adds the sums of a tile.
   void behind(Ix tile) override {
+    forStrips([&] { gather(tile); });
+  }
+
+  void gather(Ix tile) {
     enterRows();
     Ix width = e.constant(a.problem.valueDepth), place = e.mul(this->place(tile), kHalves);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.sums);
@@ -283,12 +295,13 @@ private:
       Ix all = e.constant(kHalves * t.chunk);
       Value in = valid(incoming, all, width);
       e.load(slotPart(rings.sums, tile, 0, all, width), in);
-      return accumulate(valid(output, all, width), in, asColumn(part(factors, place, kHalves), kHalves * t.chunkBox));
+      return accumulate(valid(outputOfStrip(), all, width), in,
+                        asColumn(part(factors, place, kHalves), kHalves * t.chunkBox));
     }
     forHalves([&](int64_t half) {
       Value in = halfOf(incoming, half, width);
       e.load(slotPart(rings.sums, tile, half, count[half], width), in);
-      accumulate(halfOf(output, half, width), in, columnOf(part(factors, e.add(place, e.constant(half)), 1), half));
+      accumulate(outputOf(half, width), in, columnOf(part(factors, e.add(place, e.constant(half)), 1), half));
     });
   }
 
@@ -300,14 +313,24 @@ private:
   }
 
   void finish() override {
-    enterRows();
-    forHalves([&](int64_t half) { finish(half); });
-    fill(output, 0);
+    forStrips([&] {
+      enterRows();
+      forHalves([&](int64_t half) { finish(half); });
+      fill(outputOfStrip(), 0);
+    });
+  }
+
+  /// Rows of the strip in the output: of a half, or of all.
+  Value outputOf(int64_t half, Ix width) {
+    return valid(part(output, e.mul(inStrip(half), t.chunkBox), t.chunkBox), count[half], width);
+  }
+  Value outputOfStrip() {
+    return t.strips == 1 ? output : part(output, e.mul(u.strip, kHalves * t.chunkBox), kHalves * t.chunkBox);
   }
 
   void finish(int64_t half) {
     Ix width = e.constant(a.problem.valueDepth);
-    Value total = totalOf(half), rows = halfOf(output, half, width);
+    Value total = totalOf(half), rows = outputOf(half, width);
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
     e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
     if (!a.out.element.isF32()) {

@@ -209,7 +209,7 @@ void Emitter::ifZero(Ix x, llvm::function_ref<void()> then, llvm::function_ref<v
 Value Emitter::valid(Value tile, Ix rows, Ix columns) {
   auto type = cast<pto::TileBufType>(tile.getType());
   pto::TileBufType wanted = type.withValid(dimension(rows), dimension(columns));
-  if (wanted == type)
+  if (wanted == type && type.hasStaticValid())
     return tile;
   Value zero = value(constant(0));
   return b.create<pto::SubViewOp>(loc, wanted, tile, ValueRange{zero, zero}, value(rows), value(columns),
