@@ -56,7 +56,8 @@ private:
         places[argument] = top::PlaceAttr::get(&getContext(), top::Region::Input, top::inputNumber(main, number));
     Operation *end = main.getBody().front().getTerminator();
     for (OpOperand &result : end->getOpOperands()) {
-      if (top::stateOfResult(main, result.getOperandNumber()))
+      // Nobody writes an output without elements.
+      if (top::stateOfResult(main, result.getOperandNumber()) || bytesOf(result.get().getType()) == 0)
         continue;
       Value root = memoryOf(result.get());
       if (!isa_and_nonnull<top::LaunchOp>(root.getDefiningOp()))
@@ -83,7 +84,7 @@ private:
         name = weight.getName().str();
       } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
         auto data = top::getConstant(constant.getResult());
-        if (!data)
+        if (!data || data->bytes.empty())
           continue;
         name = store.add("inline_constant", data->type, std::vector<char>(data->bytes.begin(), data->bytes.end()));
       } else {

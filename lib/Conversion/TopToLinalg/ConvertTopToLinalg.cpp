@@ -49,7 +49,8 @@ void copySharedOutputs(func::FuncOp func) {
     while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
       root = root.getDefiningOp()->getOperand(0);
     Operation *maker = root.getDefiningOp();
-    if (!type || (maker && !isa<top::WeightOp, arith::ConstantOp>(maker) && written.insert(root).second))
+    if (!type || type.getNumElements() == 0 ||
+        (maker && !isa<top::WeightOp, arith::ConstantOp>(maker) && written.insert(root).second))
       continue;
     auto name = func.getResultAttrOfType<StringAttr>(output.getOperandNumber(), top::kNameAttr);
     Location loc = top::namedLoc(func.getContext(), name ? name.getValue() : "");

@@ -142,11 +142,8 @@ static void eraseDead(Block &block) {
 
 void Importer::finishFunction(func::FuncOp func) {
   SmallVector<Value> results;
-  for (const std::string &name : outputs) {
+  for (const std::string &name : outputs)
     results.push_back(value(name));
-    if (type(name).hasStaticShape() && type(name).getNumElements() == 0)
-      report("output '" + name + "' is empty");
-  }
   builder.create<func::ReturnOp>(builder.getUnknownLoc(), results);
   eraseDead(func.getBody().front());
   func.setFunctionType(
@@ -180,12 +177,10 @@ OwningOpRef<ModuleOp> Importer::run() {
     arg.setLoc(top::namedLoc(context, input->name()));
     // Without elements, it is known.
     auto type = cast<RankedTensorType>(arg.getType());
-    if (isStatic(type) && type.getNumElements() == 0) {
+    if (isStatic(type) && type.getNumElements() == 0)
       tensors[input->name()] = {Value(), emptyWeight(type)};
-      hasEmptyInput = true;
-    } else {
+    else
       tensors[input->name()].value = arg;
-    }
   }
   setInputShapes(SmallVector<Value>(block->getArguments()));
   markStates(func);

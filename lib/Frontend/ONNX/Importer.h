@@ -84,8 +84,6 @@ public:
   void forget(mlir::Operation *op);
   /// Upper bound of run-time values that become extents.
   int64_t maxExtent() const { return options.maxExtent; }
-  /// Whether empty tensors are allowed: inside subgraphs and versions, and where the model has such an input.
-  bool mayBeEmpty() const { return depth > 0 || hasEmptyInput; }
   /// Whether nodes are imported into a body of control flow, whose values end with it.
   bool isInBody() const { return depth > 0; }
   static top::Weight emptyWeight(mlir::RankedTensorType type) { return {type, {}, nullptr}; }
@@ -200,7 +198,6 @@ private:
   std::vector<const ::onnx::NodeProto *> nodes;
   std::vector<std::string> outputs;
   std::vector<StatePair> states;
-  bool hasEmptyInput = false;
   bool rowsGrow = false;        ///< `stateRows` are appended
   mlir::Block *entry = nullptr; ///< entry block of the function
   unsigned depth = 0;           ///< nesting depth of subgraphs and versions

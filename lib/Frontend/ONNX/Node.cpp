@@ -179,11 +179,8 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   if (llvm::is_contained(operands, Value()))
     return {};
   auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
-  bool isConcat = opName == top::ConcatOp::getOperationName();
-  if (llvm::any_of(operands, isEmpty) && (importer.mayBeEmpty() || isConcat))
-    return ofNothing(opName, name, operands, attributes);
   if (llvm::any_of(operands, isEmpty))
-    return (void)error("computes on an empty tensor"), Value();
+    return ofNothing(opName, name, operands, attributes);
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
   NamedAttrList withDefaults(attributes);
   info->populateDefaultAttrs(withDefaults);
@@ -214,11 +211,8 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
           importer.absorb(name);
           return top::createConstant(b, state.location, name, *weight);
         }
-        reason = "the result is empty";
-        if (importer.mayBeEmpty()) {
-          op->erase();
-          return top::createConstant(b, state.location, name, Importer::emptyWeight(type));
-        }
+        op->erase();
+        return top::createConstant(b, state.location, name, Importer::emptyWeight(type));
       }
       op->erase();
     }

@@ -110,7 +110,7 @@ LogicalResult byProducts(Node &node, const Cumulation &c) {
   Value value = moves ? f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)}) : node.input(0);
   SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
   if (isLong || type.getRank() == 1)
-    value = node.reshape("", value, {type.getNumElements() / c.size, c.size});
+    value = node.reshape("", value, {ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_back()), c.size});
   bool last = !moves && !isLong && type.getRank() > 1;
   value = isLong ? byBlocks(node, c, value) : byProduct(node, c, last ? node.outputName() : "", value);
   if (!moves)

@@ -55,7 +55,7 @@ Value transformed(Node &node, Value value, const Transform &t, StringRef name) {
     return value;
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
-  int64_t rows = type.getNumElements() / (t.given * t.parts);
+  int64_t rows = ShapedType::getNumElements(type.getShape().drop_back(2));
   value = node.reshape("", value, {rows, t.given * t.parts});
   value = node.create<top::MatMulOp>("", {value, matrix(node, t, type.getElementType())});
   shape.end()[-2] = t.results();

@@ -99,11 +99,11 @@ Value integerConv(Node &node, unsigned filter, unsigned xZero, unsigned wZero, b
   if (std::optional<SmallVector<int64_t>> given = node.intsAttr("kernel_shape");
       given && ArrayRef<int64_t>(*given) != kernel)
     return (void)node.error("attribute 'kernel_shape' differs from the filter's shape"), Value();
-  int64_t group = node.intAttr("group", 1), channels = weights.getDimSize(0);
+  int64_t group = node.intAttr("group", 1);
   std::optional<Window> window = readWindow(node, kernel, /*hasDilations=*/true);
   if (!window)
     return {};
-  Type type = exactType(node, weights.getNumElements() / channels, 8, hasBias);
+  Type type = exactType(node, ShapedType::getNumElements(weights.getShape().drop_front()), 8, hasBias);
   Value x = centred(node, 0, xZero, type, 1), w = centred(node, filter, wZero, type, 0);
   Value sums = x && w
                    ? node.create<top::ConvOp>("", {x, w},

@@ -65,7 +65,9 @@ static LogicalResult importGroupNormalization(Node &node) {
   for (unsigned i : {1u, 2u})
     if (node.type(i).getRank() != 1 || node.type(i).getDimSize(0) != (node.opset() < 21 ? groups : channels))
       return node.error("expects a scale and a bias per " + Twine(node.opset() < 21 ? "group" : "channel"));
-  Value value = node.reshape("", node.input(0), {batch, groups, type.getNumElements() / (batch * groups)});
+  Value value =
+      node.reshape("", node.input(0),
+                   {batch, groups, channels / groups * ShapedType::getNumElements(type.getShape().drop_front(2))});
   value = node.create<top::LayerNormOp>(
       "", value, {node.i64("axis", 2), node.f64("epsilon", epsilon), node.flag("centered", true)});
   value = value ? node.reshape("", value, type.getShape()) : Value();

@@ -24,7 +24,7 @@ static LogicalResult importFlattenedSoftmax(Node &node) {
     inner *= size;
   if (inner == type.getDimSize(*axis))
     return node.result<top::SoftmaxOp>(node.input(0), {node.i64("axis", *axis)});
-  Value rows = node.reshape("", node.input(0), {type.getNumElements() / inner, inner});
+  Value rows = node.reshape("", node.input(0), {ShapedType::getNumElements(type.getShape().take_front(*axis)), inner});
   Value softmax = node.create<top::SoftmaxOp>("", rows, {node.i64("axis", 1)});
   return node.finish(softmax ? node.reshape(node.outputName(), softmax, type.getShape()) : Value());
 }
