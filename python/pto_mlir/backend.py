@@ -205,6 +205,25 @@ def _as_type(array: np.ndarray, dtype: np.dtype | None) -> np.ndarray:
     return array.astype(dtype) if "int" in dtype.name else array.view(dtype)
 
 
+def _with_slopes_of_channels(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Before opset 7 the slopes of a PRelu are those of the channels; later they broadcast to the last dimensions. The
+    slopes get dimensions of 1, which onnx's converter does not add."""
+    model = onnx.shape_inference.infer_shapes(model)
+    infos = (*model.graph.input, *model.graph.value_info, *model.graph.output)
+    ranks = {info.name: len(info.type.tensor_type.shape.dim) for info in infos}
+    ranks |= {weight.name: len(weight.dims) for weight in model.graph.initializer}
+    nodes = []
+    for node in model.graph.node:
+        if node.op_type == "PRelu" and ranks.get(node.input[1]) == 1 and (rank := ranks.get(node.input[0], 0)) > 2:
+            name = f"{node.output[0]}_slopes"
+            nodes.append(helper.make_node("Unsqueeze", [node.input[1]], [name], axes=list(range(1, rank - 1))))
+            node.input[1] = name
+        nodes.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    return model
+
+
 class Backend(OnnxBackend):
     """onnx.backend.base.Backend; the device "CPU" is the simulator."""
 
@@ -221,7 +240,7 @@ class Backend(OnnxBackend):
             raise UserError(f"device '{device}': only 'CPU' is there, the simulator")
         opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), None)
         if opset is not None and opset < FIRST_OPSET:
-            model = onnx.version_converter.convert_version(model, FIRST_OPSET)
+            model = onnx.version_converter.convert_version(_with_slopes_of_channels(model), FIRST_OPSET)
         kind = ListRep if sequences.is_needed(model) else Rep
         return kind(model, kwargs.get("quantize", "F32"), kwargs.get("threads", 1))
 

@@ -34,7 +34,9 @@ using Parameters = std::map<std::string, Parameter, std::less<>>;
 /// One operation on tensors. Names, operands and parameters are those of the `top` ops of the same mnemonic; beyond
 /// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod), fmod (C's), sinh, cosh, expm1, log1p, gelu,
 /// gelu_tanh, compress (data, condition; axis), unique, unique_indices, unique_inverse and unique_counts (axis,
-/// sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score to exceed).
+/// sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score to exceed), det, roialign (images,
+/// regions, numbers of images; height, width, scale, half_pixel, max), ngrams (numbers; pool, counts, columns, width,
+/// least, most, skips).
 struct TensorCall {
   std::string_view name;
   std::span<const TensorView> inputs;

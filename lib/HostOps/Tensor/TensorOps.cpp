@@ -28,7 +28,8 @@ ElementType unpackedType(ElementType type) {
 }
 
 Status runWhole(const TensorCall &call) {
-  for (auto run : {runMovement, runSelection, runFilter, runReduction, runWindow, runNormalization, runElementwise})
+  for (auto run :
+       {runMovement, runSelection, runFilter, runSpecial, runReduction, runWindow, runNormalization, runElementwise})
     if (std::optional<Status> status = run(call))
       return *status;
   return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
@@ -78,8 +79,8 @@ bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
   if (std::any_of(operands.begin(), operands.end(), isPacked))
     return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1);
   return hasMovement(name, operands.size()) || hasSelection(name, operands.size()) ||
-         hasFilter(name, operands.size()) || hasReduction(name, operands.size(), operands.front()) ||
-         hasWindow(name, operands.size(), operands.front()) ||
+         hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
+         hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||
          hasNormalization(name, operands.size(), operands.front()) ||
          hasElementwise(name, operands.size(), operands.back());
 }

@@ -106,6 +106,7 @@ std::optional<Status> runReduction(const TensorCall &call);
 std::optional<Status> runMovement(const TensorCall &call);
 std::optional<Status> runSelection(const TensorCall &call);
 std::optional<Status> runFilter(const TensorCall &call);
+std::optional<Status> runSpecial(const TensorCall &call);
 std::optional<Status> runWindow(const TensorCall &call);
 std::optional<Status> runNormalization(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
@@ -113,6 +114,7 @@ bool hasReduction(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
 bool hasSelection(std::string_view name, size_t inputs);
 bool hasFilter(std::string_view name, size_t inputs);
+bool hasSpecial(std::string_view name, size_t inputs);
 bool hasWindow(std::string_view name, size_t inputs, ElementType type);
 bool hasNormalization(std::string_view name, size_t inputs, ElementType type);
 

@@ -62,8 +62,10 @@ private:
       return wrong("it has more labels than an operand has dimensions");
     for (auto [i, part] : llvm::enumerate(std::array{before, after})) {
       for (char letter : part) {
-        if (!llvm::isAlpha(letter) || llvm::is_contained(labels, letter))
-          return wrong("a repeated label or another sign than a letter is not supported");
+        if (!llvm::isAlpha(letter))
+          return wrong("another sign than a letter is not supported");
+        if (!rank && llvm::is_contained(labels, letter))
+          return wrong("the result has a label twice");
         labels.push_back(letter);
       }
       for (int64_t d = hidden; i == 0 && d > 0; --d)
@@ -94,6 +96,8 @@ private:
         ++count[label];
         most = std::max<int64_t>(most, -label);
       }
+      if (failed(takeDiagonals(term)))
+        return failure();
       terms.push_back(term);
     }
     if (StringRef(equation).contains("->")) {
@@ -106,6 +110,37 @@ private:
     }
     if (llvm::any_of(result, [&](Label label) { return !count.count(label); }))
       return wrong("the result has a label that no operand has");
+    return success();
+  }
+
+  // Where two dimensions have one label, their diagonal takes their place: elements size + 1 apart of both together.
+  LogicalResult takeDiagonals(Term &term) {
+    for (size_t first = 0; first < term.labels.size(); ++first)
+      for (size_t second = term.labels.size(); --second > first;) {
+        Label label = term.labels[first];
+        if (label != term.labels[second])
+          continue;
+        SmallVector<int64_t> shape(cast<RankedTensorType>(term.value.getType()).getShape()), perm, whole;
+        int64_t size = shape[first], rank = shape.size();
+        if (size != shape[second])
+          return node.error("label '" + Twine(char(label)) + "' stands for " + Twine(size) + " and " +
+                            Twine(shape[second]));
+        SmallVector<Label> labels;
+        for (int64_t d = 0; d < rank; ++d)
+          if (d != int64_t(first) && d != int64_t(second))
+            perm.push_back(d), whole.push_back(shape[d]), labels.push_back(term.labels[d]);
+        perm.append({int64_t(first), int64_t(second)}), whole.push_back(size * size), labels.push_back(label);
+        Value value = node.create<top::PermuteOp>("", term.value, {node.i64s("perm", perm)});
+        value = value ? node.reshape("", value, whole) : value;
+        SmallVector<int64_t> starts(whole.size(), 0), steps(whole.size(), 1);
+        steps.back() = size + 1;
+        term = {node.create<top::SliceOp>(
+                    "", value, {node.i64s("starts", starts), node.i64s("ends", whole), node.i64s("steps", steps)}),
+                labels};
+        if (!term.value)
+          return failure();
+        return takeDiagonals(term);
+      }
     return success();
   }
 

@@ -1,7 +1,7 @@
 // GridSample: pixels at computed coordinates, as rows of channels gathered for each tap of the interpolation.
-#include "../Composite.h"
 #include "../Registry.h"
 #include "../Tensor/Positions.h"
+#include "Sampling.h"
 
 using namespace mlir;
 
@@ -19,29 +19,14 @@ public:
 
   LogicalResult run(StringRef mode) {
     int64_t rank = static_cast<int64_t>(shape.size()) - 2, pixels = ShapedType::getNumElements(shape.drop_front(2));
-    // Rows of channels: [N * pixels, C].
-    SmallVector<int64_t> perm{0};
-    llvm::append_range(perm, llvm::seq<int64_t>(2, rank + 2));
-    perm.push_back(1);
-    Value rows = f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
-    rows = rows ? node.reshape("", rows, {shape[0] * pixels, shape[1]}) : rows;
+    Value rows = channelRows(node, node.input(0));
     std::vector<std::vector<Tap>> taps;
     taps.reserve(rank);
     for (int64_t d = 0; d < rank; ++d)
       taps.push_back(tapsOf(d, mode));
-    Value base = rangeAlong(node, 3, 0, shape[0], pixels), sum;
-    std::vector<size_t> choice(rank, 0);
-    while (true) {
-      Value term = sample(rows, base, taps, choice);
-      sum = sum && term ? f.of<top::AddOp>(sum, term) : term;
-      if (!sum)
-        return failure();
-      int64_t d = rank - 1;
-      for (; d >= 0 && ++choice[d] == taps[d].size(); --d)
-        choice[d] = 0;
-      if (d < 0)
-        break;
-    }
+    Value sum = sampleRows(node, rows, rangeAlong(node, 3, 0, shape[0], pixels), taps, shape.drop_front(2));
+    if (!sum)
+      return failure();
     SmallVector<int64_t> spread{shape[0]};
     llvm::append_range(spread, grid.slice(1, rank));
     spread.push_back(shape[1]);
@@ -52,11 +37,6 @@ public:
   }
 
 private:
-  /// A neighbour along one dimension: its number, and what it weighs (null: 1).
-  struct Tap {
-    Value position, weight;
-  };
-
   int64_t sizeOf(int64_t dim) const { return shape[2 + dim]; }
 
   /// Where the grid's points lie along `dim`, in pixels: [N, points, 1].
@@ -131,34 +111,6 @@ private:
     Value line = f.of<top::SubOp>(f.of<top::MulOp>(d, kA), 5 * kA);
     line = f.of<top::AddOp>(f.of<top::MulOp>(line, d), 8 * kA);
     return f.of<top::SubOp>(f.of<top::MulOp>(line, d), 4 * kA);
-  }
-
-  /// As an integer, whose range is seen to be that of the image: a coordinate may be NaN.
-  Value pixelNumber(Value position, int64_t size) {
-    if (!position)
-      return position;
-    Value number = f.of<top::CastOp>(position, {node.named("to", TypeAttr::get(node.builder().getI64Type()))});
-    return f.of<top::ClipOp>(number, {node.f64("min", 0), node.f64("max", static_cast<double>(size - 1))});
-  }
-
-  /// The rows at one choice of taps, weighted: [N * points, C].
-  Value sample(Value rows, Value base, ArrayRef<std::vector<Tap>> taps, ArrayRef<size_t> choice) {
-    Value index = base, weight;
-    int64_t stride = 1;
-    for (int64_t d = static_cast<int64_t>(taps.size()) - 1; d >= 0; --d) {
-      const Tap &tap = taps[d][choice[d]];
-      Value number = pixelNumber(tap.position, sizeOf(d));
-      index = number && index ? f.of<top::AddOp>(index, f.of<top::MulOp>(number, double(stride))) : Value();
-      if (tap.weight)
-        weight = weight ? f.of<top::MulOp>(weight, tap.weight) : tap.weight;
-      stride *= sizeOf(d);
-    }
-    index = index && rows ? node.reshape("", index, {shape[0] * points}) : Value();
-    Value picked = index ? node.create<top::GatherOp>("", {rows, index}, {node.i64("axis", 0)}) : index;
-    if (!weight || !picked)
-      return picked;
-    Value column = node.reshape("", weight, {shape[0] * points, 1});
-    return column ? f.of<top::MulOp>(picked, column) : column;
   }
 
   Node &node;

@@ -1,13 +1,17 @@
 // MaxPool and AveragePool.
 #include "../Registry.h"
-#include "Window.h"
+#include "PoolPlaces.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
+/// The order in which places of maxima count.
+enum class Places { rowsFirst, columnsFirst };
+
 template <typename OpTy>
-static LogicalResult importPool(Node &node, bool hasDilations, ArrayRef<NamedAttribute> extra) {
+static LogicalResult importPool(Node &node, bool hasDilations, ArrayRef<NamedAttribute> extra,
+                                std::optional<Places> places = std::nullopt) {
   RankedTensorType input = node.type(0);
   if (input.getRank() < 3)
     return node.error("takes an input of rank 3 and more, got rank " + Twine(input.getRank()));
@@ -22,15 +26,22 @@ static LogicalResult importPool(Node &node, bool hasDilations, ArrayRef<NamedAtt
                                          node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
                                          node.flag("ceil_mode", ceil)};
   llvm::append_range(attributes, extra);
-  return node.result<OpTy>(node.input(0), attributes);
+  Value pooled = node.create<OpTy>(node.outputName(), node.input(0), attributes);
+  if (pooled && places) {
+    Value found = maximumPlaces(node, node.outputName(1), pooled, *kernel, *window, *places == Places::columnsFirst);
+    if (!found)
+      return failure();
+    node.set(1, found);
+  }
+  return node.finish(pooled);
 }
 
 static LogicalResult importMaxPool(Node &node) {
+  bool columnsFirst = node.opset() >= 8 && node.intAttr("storage_order", 0) != 0;
+  std::optional<Places> places;
   if (node.wantsOutput(1))
-    return node.error("the output of indices ('" + node.outputName(1) + "') is not supported");
-  if (node.opset() >= 8)
-    node.intAttr("storage_order", 0); // affects the indices only
-  return importPool<top::MaxPoolOp>(node, node.opset() >= 10, {});
+    places = columnsFirst ? Places::columnsFirst : Places::rowsFirst;
+  return importPool<top::MaxPoolOp>(node, node.opset() >= 10, {}, places);
 }
 
 static LogicalResult importAveragePool(Node &node) {
