@@ -80,8 +80,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
   const ir::OpRow &row = *call.row();
   const Form &form = *findForm(row.pto);
   std::string_view inPlace = inPlaceOperand(row);
-  SmallVector<ir::ExprPtr> inputs;
-  Value scratch, like;
+  SmallVector<std::pair<ir::ExprPtr, Value>> inputs; // tiles are computed once, numbers where their type is known
+  Value scratch, like, first;
   for (const ir::OpParam &param : row.params) {
     ir::ExprPtr operand = param.operand ? call.Operand(param.name) : nullptr;
     if (!operand || saysShape(param.name))
@@ -92,11 +92,13 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
     }
     if (param.kind != ir::ParamKind::Data && param.kind != ir::ParamKind::Scalar)
       fail(op->span_, op->op_->name_ + ": operand " + std::string(param.name) + " is not lowered yet");
-    inputs.push_back(operand);
+    inputs.emplace_back(operand, ShapeOf(operand->type_) ? valueOf(operand) : Value());
+    if (param.name == inPlace)
+      first = inputs.back().second;
     if (param.kind == ir::ParamKind::Data && !like)
-      like = valueOf(operand);
+      like = inputs.back().second ? inputs.back().second : valueOf(operand);
   }
-  Value dst = inPlace.empty() ? destination(*op, var) : valueOf(call.Operand(inPlace));
+  Value dst = inPlace.empty() ? destination(*op, var) : first;
   SmallVector<Value> operands;
   SmallVector<int32_t> segments;
   // An op that reads and writes one operand lists it once.
@@ -117,8 +119,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       if (!value && !operand.optional && like)
         value = tiles.create<pto::AllocTileOp>(loc, cast<pto::TileBufType>(like.getType()));
     } else if (next < inputs.size()) {
-      const ir::ExprPtr &input = inputs[next++];
-      value = ShapeOf(input->type_) ? valueOf(input) : scalarOf(input, element);
+      const auto &[input, computed] = inputs[next++];
+      value = computed ? computed : scalarOf(input, element);
     }
     if (!value && !operand.optional)
       fail(op->span_, op->op_->name_ + " needs " + std::string(operand.name));

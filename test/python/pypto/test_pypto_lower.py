@@ -373,3 +373,18 @@ def test_the_text_is_read_back_and_runs(tmp_path, style):
 def test_an_unknown_style():
     with pytest.raises(ValueError, match="style is seed or today, not old"):
         codegen.PTOCodegen().generate(ir.Program([], "P"), style="old")
+
+
+def test_nested_calls_are_computed_once(tmp_path):
+    tensor_ = ir.TensorType([16, 32], F32)
+    k = Kernel(x=tensor_, y=tensor_)
+    x, y = k.params
+    inner = tile.add(tile.load(x, [0, 0], [16, 32]), tile.load(x, [0, 0], [16, 32]))
+    k.store(tile.maximum(tile.exp(tile.muls(inner, 0.5)), tile.load(x, [0, 0], [16, 32])), y)
+    program = k.program()
+    text = codegen.PTOCodegen().generate(program, "today")
+    assert [text.count(f"pto.{op} ") for op in ("tload", "tadd", "tmuls", "texp", "tmax")] == [3, 1, 1, 1, 1]
+    a, b = np.random.default_rng(0).standard_normal((16, 32)).astype(np.float32), np.zeros((16, 32), np.float32)
+    _compiler.compile_pypto(core.serialize(program), str(tmp_path / "k.pmodel"), "", 1)
+    runtime.Kernel(str(tmp_path / "k.pmodel")).run(a, b)
+    np.testing.assert_allclose(b, np.maximum(np.exp(a.astype(np.float64)), a), rtol=1e-6)
