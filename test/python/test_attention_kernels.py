@@ -3,8 +3,11 @@
 import json
 
 import numpy as np
+import onnx
+import onnxruntime as ort
 import pytest
 from attention_reference import attention, module, random_case
+from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import compiler
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
@@ -165,3 +168,44 @@ def test_few_launches(tmp_path):
     model = deploy(tmp_path, feed, a)
     made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]
     assert sum(kernel["num_args"] == 7 for kernel in made) == 1 and len(made) <= 4
+
+
+def projected(batch, length, heads, depth, other_keys=False):
+    """An attention whose queries, keys and values three products make of one tensor, or keys and values of another."""
+    rng = np.random.default_rng(11)
+    width = heads * depth
+    values = {f"w{n}": rng.standard_normal((width, width)).astype(np.float32) / width**0.5 for n in "qkv"}
+    values |= {f"b{n}": rng.standard_normal(width).astype(np.float32) for n in "qkv"}
+    source = {"q": "x", "k": "z" if other_keys else "x", "v": "z" if other_keys else "x"}
+    nodes = [helper.make_node("MatMul", [source[n], f"w{n}"], [f"{n}0"]) for n in "qkv"]
+    nodes += [helper.make_node("Add", [f"{n}0", f"b{n}"], [n]) for n in "qkv"]
+    nodes.append(helper.make_node("Attention", ["q", "k", "v"], ["y"], q_num_heads=heads, kv_num_heads=heads))
+    feed = {"x": rng.standard_normal((batch, length, width)).astype(np.float32)}
+    if other_keys:
+        feed["z"] = rng.standard_normal((batch, length + 7, width)).astype(np.float32)
+    info = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)  # noqa: E731
+    inputs, output = [info(n, x.shape) for n, x in feed.items()], info("y", feed["x"].shape)
+    weights = [numpy_helper.from_array(x, n) for n, x in values.items()]
+    graph = helper.make_graph(nodes, "g", inputs, [output], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10), feed
+
+
+@pytest.mark.parametrize("other_keys, products", [(False, 1), (True, 2)])
+@pytest.mark.parametrize("quantize, most", [("F16", 2e-2), ("F32", 1e-5)])
+def test_projections_of_one_tensor_are_one_product(tmp_path, quantize, most, other_keys, products):
+    model, feed = projected(2, 50, 3, 32, other_keys)
+    onnx.save(model, tmp_path / "m.onnx")
+    (wanted,) = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, feed)
+    compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+    results = []
+    for cores in (1, 2, 24):
+        compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), quantize, "a3", cores, False)
+        made = json.loads(program_output("pmodel_tool", ["--print", str(tmp_path / "m.pmodel")]))["kernels"]
+        cube = [k["name"] for k in made if {stream["core_kind"] for stream in k["streams"]} == {"AIC"}]
+        session = InferenceSession(str(tmp_path / "m.pmodel"), mode="timing", trace=True)
+        session.run(["y"], feed)
+        assert sum(k["launches"] for k in session.profile_kernels() if k["name"] in cube) == products
+        assert mixed_kernels(tmp_path / "m.pmodel") == 1
+        results.append(run(tmp_path / "m.pmodel", feed, "checked" if cores == 2 else "functional"))
+    np.testing.assert_allclose(results[0], wanted, atol=most)
+    assert all(np.array_equal(results[0], other) for other in results[1:])

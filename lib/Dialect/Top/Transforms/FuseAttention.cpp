@@ -1,5 +1,6 @@
 // top-fuse-attention: the products and softmax of an attention become one op.
 #include "AttentionMatch.h"
+#include "MergeProjections.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -289,6 +290,11 @@ struct TopFuseAttention : impl::TopFuseAttentionBase<TopFuseAttention> {
     IRRewriter rewriter(&getContext());
     for (auto func : getOperation().getOps<func::FuncOp>())
       (void)runRegionDCE(rewriter, func->getRegions());
+    // Reshapes of before would be other users.
+    getOperation().walk([&](AttentionOp op) {
+      if (mergeProjections(op, rewriter))
+        PTO_DEBUG("one product makes the operands of the attention at " << op.getLoc());
+    });
   }
 
   void fuse(MatMulOp sums, Absorbed &absorbed) {

@@ -135,6 +135,9 @@ def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
     guarded against rows without keys. Permutes of heads before and behind become layouts, heads of K and V repeated by Expand `kv_heads`, and
     a constant that hides the keys behind each row `causal`.
 
+    Products with constant weights that make the queries, keys and values of an attention of one tensor become one product, and the
+    operands slices of its columns, which the attention's kernel reads in place.
+
     The pass is in no pipeline of its own: a road that has a kernel for the op runs it behind top-storage-types with a filter
     (`createTopFuseAttention`), so that what it does not take is lowered as before.
 

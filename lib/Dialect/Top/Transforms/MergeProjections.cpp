@@ -1,0 +1,107 @@
+// Merges the products that make an attention's queries, keys and values of one tensor: one launch, which reads that
+// tensor once. The attention's kernel reads its operands where they lie in the product's rows.
+#include "MergeProjections.h"
+
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+namespace {
+
+/// The product that an operand of an attention is, traced through reshapes and permutes without other users; null where
+/// its weights are not constant.
+MatMulOp projectionOf(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  while (op && op->hasOneUse() && isa<ReshapeOp, PermuteOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto product = dyn_cast_or_null<MatMulOp>(op);
+  if (!product || !product->hasOneUse() || product.getTransposeA() || product.getTo())
+    return nullptr;
+  auto weights = dyn_cast<RankedTensorType>(product.getRhs().getType());
+  bool constant = getConstant(product.getRhs()) && (!product.getBias() || getConstant(product.getBias()));
+  return constant && weights.getRank() == 2 && isa<FloatType>(weights.getElementType()) ? product : nullptr;
+}
+
+/// Whether both read one tensor, and weights and biases are alike but for the number of columns.
+bool canMerge(MatMulOp first, MatMulOp second) {
+  auto element = [](Value value) { return value ? getElementTypeOrSelf(value.getType()) : Type(); };
+  return first != second && first->getBlock() == second->getBlock() && first.getLhs() == second.getLhs() &&
+         first.getTransposeB() == second.getTransposeB() && element(first.getRhs()) == element(second.getRhs()) &&
+         element(first.getBias()) == element(second.getBias()) &&
+         element(first.getOutput()) == element(second.getOutput());
+}
+
+/// The constants side by side in dimension `axis`.
+Value concatenate(OpBuilder &b, ArrayRef<Value> values, int64_t axis) {
+  SmallVector<Weight> parts;
+  for (Value value : values)
+    parts.push_back(*getConstant(value));
+  SmallVector<int64_t> shape(parts.front().type.getShape());
+  shape[axis] = 0;
+  int64_t rows = axis ? shape[0] : 1;
+  std::string name;
+  for (auto [value, part] : llvm::zip_equal(values, parts)) {
+    shape[axis] += part.type.getDimSize(axis);
+    auto weight = value.getDefiningOp<WeightOp>();
+    name += (name.empty() ? "" : "+") + (weight ? weight.getName().str() : "constant");
+  }
+  std::vector<char> bytes;
+  for (int64_t row = 0; row < rows; ++row)
+    for (const Weight &part : parts) {
+      ArrayRef<char> slice = part.bytes.slice(row * (part.bytes.size() / rows), part.bytes.size() / rows);
+      bytes.insert(bytes.end(), slice.begin(), slice.end());
+    }
+  return createConstant(b, values.front().getLoc(), name,
+                        RankedTensorType::get(shape, parts.front().type.getElementType()), std::move(bytes));
+}
+
+void merge(MutableArrayRef<MatMulOp> products, RewriterBase &rewriter) {
+  llvm::sort(products, [](MatMulOp a, MatMulOp b) { return a->isBeforeInBlock(b); });
+  MatMulOp first = products.front();
+  rewriter.setInsertionPoint(first);
+  SmallVector<Value> weights, biases;
+  for (MatMulOp product : products) {
+    weights.push_back(product.getRhs());
+    if (product.getBias())
+      biases.push_back(product.getBias());
+  }
+  auto type = cast<RankedTensorType>(first.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = 0;
+  for (MatMulOp product : products)
+    shape.back() += product.getType().getShape().back();
+  auto whole = rewriter.create<MatMulOp>(
+      rewriter.getUnknownLoc(), RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), first.getLhs(),
+      concatenate(rewriter, weights, first.getTransposeB() ? 0 : 1),
+      biases.empty() ? Value() : concatenate(rewriter, biases, 0), /*transpose_a=*/false, first.getTransposeB(),
+      /*to=*/TypeAttr());
+  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  SmallVector<Value> parts;
+  for (MatMulOp product : products) {
+    SmallVector<int64_t> ends(shape);
+    ends.back() = starts.back() + product.getType().getShape().back();
+    auto part = rewriter.create<SliceOp>(product.getLoc(), product.getType(), whole.getOutput(), starts, ends, steps);
+    starts.back() = ends.back();
+    parts.push_back(part);
+  }
+  for (auto [product, part] : llvm::zip_equal(products, parts))
+    rewriter.replaceOp(product, part);
+}
+
+} // namespace
+
+bool mergeProjections(AttentionOp op, RewriterBase &rewriter) {
+  SmallVector<MatMulOp> products;
+  for (Value operand : {op.getValue(), op.getKey(), op.getQuery()}) {
+    MatMulOp product = projectionOf(operand);
+    if (product && (products.empty() || canMerge(products.front(), product)))
+      products.push_back(product);
+  }
+  if (products.size() < 2)
+    return false;
+  merge(products, rewriter);
+  return true;
+}
+
+} // namespace pto_mlir::top

@@ -1,0 +1,17 @@
+// One product for several that read one tensor.
+#ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_MERGEPROJECTIONS_H
+#define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_MERGEPROJECTIONS_H
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace pto_mlir::top {
+
+/// Replaces the products with constant weights that make queries, keys and values of one tensor by slices of one
+/// product; false where there are not two of them. Values and keys decide which tensor it is.
+bool mergeProjections(AttentionOp op, mlir::RewriterBase &rewriter);
+
+} // namespace pto_mlir::top
+
+#endif // PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_MERGEPROJECTIONS_H
