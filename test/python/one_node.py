@@ -15,7 +15,10 @@ def model(node, arrays, opset):
     ]
     results = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = helper.make_graph([node], "g", infos, results)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    opsets = [helper.make_opsetid("", opset)]
+    if node.domain:
+        opsets.append(helper.make_opsetid(node.domain, 1))
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return onnx.shape_inference.infer_shapes(made)
 
 

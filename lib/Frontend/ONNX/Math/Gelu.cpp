@@ -48,9 +48,9 @@ Value nearZero(Formula &f, Value x) {
 } // namespace
 
 // x Phi(x) = max(x, 0) - |x| Phi(-|x|); from 15 on the tail is 0.
-static LogicalResult importExact(Node &node) {
+static LogicalResult importExact(Node &node, Value x) {
   Formula f(node);
-  Value x = node.input(0), size = f.of<top::AbsOp>(x);
+  Value size = f.of<top::AbsOp>(x);
   Value far = f.of<top::SubOp>(f.of<top::ReluOp>(x), weightedTail(f, f.of<top::MinOp>(size, 15.0)));
   return f.choose(f.isLess(size, 0.75), nearZero(f, x), far);
 }
@@ -72,25 +72,49 @@ static Value cubicDecay(Formula &f, Value x, double c0, double c1) {
 }
 
 // x / 2 (1 + tanh(u)) = x / (1 + exp(-2 u)) with u = sqrt(2 / pi) (x + 0.044715 x^3) (ONNX, Gelu-20).
-static LogicalResult importTanh(Node &node) {
+static LogicalResult importTanh(Node &node, Value argument) {
   Formula f(node);
   double line = 2 * std::sqrt(2 / M_PI);
-  Value x = f.of<top::MaxOp>(node.input(0), -12.0), bounded = f.of<top::MinOp>(x, 12.0);
+  Value x = f.of<top::MaxOp>(argument, -12.0), bounded = f.of<top::MinOp>(x, 12.0);
   return f.result<top::DivOp>(x, f.of<top::AddOp>(cubicDecay(f, bounded, line, 0.044715 * line), 1.0));
+}
+
+// Of input 0, with the bias of input 1 where there is one.
+static LogicalResult importGeluOf(Node &node, bool isApproximate) {
+  if (!isa<FloatType>(node.type(0).getElementType()))
+    return node.error("takes floats");
+  Formula f(node);
+  Value x = node.has(1) ? f.of<top::AddOp>(node.input(0), node.input(1)) : node.input(0);
+  if (!x || x.getType() != node.type(0))
+    return x ? node.error("has a bias that does not broadcast to the input") : failure();
+  if (f.isDouble(x))
+    return node.finish(f.onHost(x, isApproximate ? "gelu_tanh" : "gelu", node.outputName()));
+  return isApproximate ? importTanh(node, x) : importExact(node, x);
 }
 
 static LogicalResult importGelu(Node &node) {
   std::string approximate = node.stringAttr("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     return node.error("attribute 'approximate' = '" + approximate + "' is not supported");
-  if (!isa<FloatType>(node.type(0).getElementType()))
-    return node.error("takes floats");
-  Formula f(node);
-  if (f.isDouble(node.input(0)))
-    return node.finish(f.onHost(node.input(0), approximate == "none" ? "gelu" : "gelu_tanh", node.outputName()));
-  return approximate == "none" ? importExact(node) : importTanh(node);
+  return importGeluOf(node, approximate == "tanh");
 }
 
-void registerGelu(Registry &registry) { registry.add("Gelu", {20, kMaxOpset, 1, 1, importGelu}); }
+static LogicalResult importContribGelu(Node &node) { return importGeluOf(node, false); }
+static LogicalResult importFastGelu(Node &node) { return importGeluOf(node, true); }
+
+// x sigmoid(alpha x)
+static LogicalResult importQuickGelu(Node &node) {
+  Formula f(node);
+  Value x = node.input(0);
+  return f.result<top::MulOp>(x, f.of<top::SigmoidOp>(f.of<top::MulOp>(x, node.floatAttr("alpha", 1.702f))));
+}
+
+void registerGelu(Registry &registry) {
+  registry.add("Gelu", {20, kMaxOpset, 1, 1, importGelu});
+  registry.add("com.microsoft.Gelu", {1, 1, 1, 1, importContribGelu});
+  registry.add("com.microsoft.BiasGelu", {1, 1, 2, 2, importContribGelu});
+  registry.add("com.microsoft.FastGelu", {1, 1, 1, 2, importFastGelu});
+  registry.add("com.microsoft.QuickGelu", {1, 1, 1, 1, importQuickGelu});
+}
 
 } // namespace pto_mlir::onnx

@@ -7,14 +7,12 @@
 using namespace mlir;
 
 namespace pto_mlir::onnx {
-namespace {
 
 /// Whether whole numbers up to this magnitude are exact in f32.
-constexpr int64_t kExact = int64_t(1) << 24;
+static constexpr int64_t kExact = int64_t(1) << 24;
 /// The most that a number of 8 bits is away from its zero point.
-constexpr int64_t kFarthest = 255;
+static constexpr int64_t kFarthest = 255;
 
-/// The float type that holds sums of `count` products and the bias (input `bias` where `hasBias`) exactly.
 Type exactType(Node &node, int64_t count, unsigned bias, bool hasBias) {
   int64_t most = count * kFarthest * kFarthest;
   bool fits = most < kExact;
@@ -27,7 +25,6 @@ Type exactType(Node &node, int64_t count, unsigned bias, bool hasBias) {
   return fits ? Type(node.builder().getF32Type()) : Type(node.builder().getF64Type());
 }
 
-/// Input `i` without its zero point, input `zero`, as floats of the type.
 Value centred(Node &node, unsigned i, unsigned zero, Type type, int64_t axis) {
   Value value = castTo(node, node.input(i), type);
   if (!node.has(zero))
@@ -35,6 +32,27 @@ Value centred(Node &node, unsigned i, unsigned zero, Type type, int64_t axis) {
   Value point = castTo(node, alongAxis(node, zero, node.type(i).getRank(), axis), type);
   return value && point ? node.create<top::SubOp>("", {value, point}) : Value();
 }
+
+Value vectorProduct(Node &node, Value x, Value y) {
+  if (!x || !y)
+    return {};
+  auto left = cast<RankedTensorType>(x.getType()), right = cast<RankedTensorType>(y.getType());
+  if (left.getRank() == 1)
+    x = node.reshape("", x, {1, left.getDimSize(0)});
+  if (right.getRank() == 1)
+    y = node.reshape("", y, {right.getDimSize(0), 1});
+  Value product = x && y ? node.create<top::MatMulOp>("", {x, y}) : Value();
+  if (!product || (left.getRank() > 1 && right.getRank() > 1))
+    return product;
+  SmallVector<int64_t> shape(cast<RankedTensorType>(product.getType()).getShape());
+  if (right.getRank() == 1)
+    shape.pop_back();
+  if (left.getRank() == 1)
+    shape.erase(shape.end() - (right.getRank() == 1 ? 1 : 2));
+  return node.reshape("", product, shape);
+}
+
+namespace {
 
 /// The sums in units of the result's scale, as onnxruntime has them: by the product of the operands' scales over it.
 Value rescaled(Node &node, Value sums, Value first, Value second, unsigned result) {
@@ -54,22 +72,7 @@ Value integerProduct(Node &node, unsigned b, unsigned aZero, unsigned bZero) {
     return (void)node.error("takes matrices"), Value();
   Type type = exactType(node, left.getShape().back(), 0, false);
   int64_t rows = std::max<int64_t>(left.getRank() - 2, 0), columns = right.getRank() - 1;
-  Value x = centred(node, 0, aZero, type, rows), y = centred(node, b, bZero, type, columns);
-  auto matrix = [&](Value value, bool isRow) {
-    auto own = cast<RankedTensorType>(value.getType());
-    return own.getRank() > 1 ? value
-           : isRow           ? node.reshape("", value, {1, own.getDimSize(0)})
-                             : node.reshape("", value, {own.getDimSize(0), 1});
-  };
-  Value product = x && y ? node.create<top::MatMulOp>("", {matrix(x, true), matrix(y, false)}) : Value();
-  if (!product || (left.getRank() > 1 && right.getRank() > 1))
-    return product;
-  SmallVector<int64_t> shape(cast<RankedTensorType>(product.getType()).getShape());
-  if (right.getRank() == 1)
-    shape.pop_back();
-  if (left.getRank() == 1)
-    shape.erase(shape.end() - (right.getRank() == 1 ? 1 : 2));
-  return node.reshape("", product, shape);
+  return vectorProduct(node, centred(node, 0, aZero, type, rows), centred(node, b, bZero, type, columns));
 }
 
 LogicalResult importMatMulInteger(Node &node) {

@@ -14,6 +14,17 @@ mlir::Value alongAxis(Node &node, unsigned i, int64_t rank, int64_t axis);
 /// as output `name`. Exact for types of up to 16 bits.
 mlir::Value roundTo(Node &node, mlir::Value scaled, mlir::Value zero, mlir::Type to, llvm::StringRef name);
 
+/// The float type that holds sums of `count` products of numbers of 8 bits and the bias (input `bias` where `hasBias`)
+/// exactly.
+mlir::Type exactType(Node &node, int64_t count, unsigned bias, bool hasBias);
+
+/// Input `i` without its zero point, input `zero`, as floats of the type. The zero point is one number, or one for each
+/// index of `axis`.
+mlir::Value centred(Node &node, unsigned i, unsigned zero, mlir::Type type, int64_t axis);
+
+/// The product of matrices; a vector is a row on the left and a column on the right, which the result does without.
+mlir::Value vectorProduct(Node &node, mlir::Value x, mlir::Value y);
+
 } // namespace pto_mlir::onnx
 
 #endif // PTO_MLIR_LIB_FRONTEND_ONNX_MATH_QUANTIZATION_H

@@ -151,6 +151,9 @@ static LogicalResult importGridSample(Node &node) {
   return GridSample(node, *outside, align).run(name);
 }
 
-void registerGridSample(Registry &registry) { registry.add("GridSample", {16, kMaxOpset, 2, 2, importGridSample}); }
+void registerGridSample(Registry &registry) {
+  registry.add("GridSample", {16, kMaxOpset, 2, 2, importGridSample});
+  registry.add("com.microsoft.GridSample", {1, 1, 2, 2, importGridSample});
+}
 
 } // namespace pto_mlir::onnx

@@ -76,7 +76,9 @@ static LogicalResult importGroupNormalization(Node &node) {
 }
 
 void registerLayerNormalization(Registry &registry) {
-  registry.add("LayerNormalization", {17, kMaxOpset, 2, 3, importLayerNormalization});
+  // onnxruntime adds the first two to the default domain of any opset.
+  registry.add("LayerNormalization", {7, kMaxOpset, 2, 3, importLayerNormalization});
+  registry.add("SimplifiedLayerNormalization", {7, kMaxOpset, 2, 2, importRMSNormalization});
   registry.add("GroupNormalization", {18, kMaxOpset, 3, 3, importGroupNormalization});
   registry.add("RMSNormalization", {23, kMaxOpset, 2, 2, importRMSNormalization});
 }

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasDilations) {
+std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasDilations, unsigned firstDim) {
   size_t count = kernel.size();
   bool ok = true;
   auto read = [&](StringRef name, size_t expected, int64_t otherwise, int64_t least) {
@@ -43,13 +43,31 @@ std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasD
   if (autoPad == "VALID")
     return window;
   for (size_t i = 0; i < count; ++i) {
-    int64_t in = node.type(0).getDimSize(2 + i), out = llvm::divideCeil(in, window.strides[i]);
+    int64_t in = node.type(0).getDimSize(firstDim + i), out = llvm::divideCeil(in, window.strides[i]);
     int64_t total =
         std::max<int64_t>((out - 1) * window.strides[i] + window.dilations[i] * (kernel[i] - 1) + 1 - in, 0);
     window.pads[i] = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
     window.pads[count + i] = total - window.pads[i];
   }
   return window;
+}
+
+Value channelsLast(Node &node, StringRef name, Value value) {
+  if (!value)
+    return value;
+  SmallVector<int64_t> perm{0};
+  llvm::append_range(perm, llvm::seq<int64_t>(2, cast<RankedTensorType>(value.getType()).getRank()));
+  perm.push_back(1);
+  return node.create<top::PermuteOp>(name, value, {node.i64s("perm", perm)});
+}
+
+Value channelsFirst(Node &node, StringRef name, Value value) {
+  if (!value)
+    return value;
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  SmallVector<int64_t> perm{0, rank - 1};
+  llvm::append_range(perm, llvm::seq<int64_t>(1, rank - 1));
+  return node.create<top::PermuteOp>(name, value, {node.i64s("perm", perm)});
 }
 
 } // namespace pto_mlir::onnx

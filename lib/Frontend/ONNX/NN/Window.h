@@ -12,8 +12,12 @@ struct Window {
 
 /// Reads the attributes of a window op on input 0 ([N, C, spatial..]) with defaults filled in and auto_pad resolved:
 /// SAME pads so that the output is ceil(in / stride), the odd element at the end (UPPER) or at the beginning (LOWER).
-/// Nullopt after an error.
-std::optional<Window> readWindow(Node &node, llvm::ArrayRef<int64_t> kernel, bool hasDilations);
+/// Nullopt after an error. `firstDim`: of the spatial dimensions, 1 where the channels come last.
+std::optional<Window> readWindow(Node &node, llvm::ArrayRef<int64_t> kernel, bool hasDilations, unsigned firstDim = 2);
+
+/// The channels from dimension 1 to the last one, or back.
+mlir::Value channelsLast(Node &node, llvm::StringRef name, mlir::Value value);
+mlir::Value channelsFirst(Node &node, llvm::StringRef name, mlir::Value value);
 
 } // namespace pto_mlir::onnx
 
