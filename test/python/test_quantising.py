@@ -65,7 +65,8 @@ def test_integer_products(depth):
 
 
 def test_integer_convolutions():
-    x, w = whole(np.uint8, 2, 4, 9, 11), whole(np.int8, 6, 2, 3, 3)
+    # Weights of 7 bits: onnxruntime saturates sums of two products on processors without VNNI.
+    x, w = whole(np.uint8, 2, 4, 9, 11), RANDOM.integers(-64, 64, (6, 2, 3, 3), np.int8)
     compare(
         N("ConvInteger", ["x", "w", "p"], ["y"], group=2), {"x": x, "w": whole(np.uint8, 6, 2, 3, 3), "p": np.uint8(7)}
     )
