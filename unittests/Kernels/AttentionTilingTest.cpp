@@ -85,6 +85,8 @@ TEST(AttentionTiling, TakesTheMeasuredSizes) {
   EXPECT_EQ(rows(2048), 86);  // 24 units
   EXPECT_EQ(rows(4096), 171); // 24 units of two strips
   EXPECT_EQ(rows(8192), 128);
+  EXPECT_EQ(rows(16384), 128);
+  EXPECT_EQ(rows(32768), 128);
   // The case "two strips" of test_attention_kernels.py.
   AttentionProblem strips;
   strips.queries = 3700, strips.keys = 1100, strips.depth = 128, strips.valueDepth = 72;
