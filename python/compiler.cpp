@@ -212,11 +212,13 @@ NB_MODULE(_compiler, m) {
       nb::arg("program"), nb::arg("function"), nb::arg("today") = false, nb::arg("processor") = "");
   m.def(
       "compile_pypto",
-      [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks) {
+      [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks,
+         const std::map<std::string, int64_t> &sizes) {
         ProgramOptions options;
         options.output = output;
         options.processor = processor;
         options.blocks = blocks;
+        options.sizes = sizes;
         Errors errors;
         std::string bytes(program.c_str(), program.size());
         bool done = false;
@@ -227,6 +229,7 @@ NB_MODULE(_compiler, m) {
         if (!done)
           fail(errors);
       },
-      nb::arg("program"), nb::arg("output"), nb::arg("processor") = "", nb::arg("blocks") = 1);
+      nb::arg("program"), nb::arg("output"), nb::arg("processor") = "", nb::arg("blocks") = 1,
+      nb::arg("sizes") = std::map<std::string, int64_t>());
   m.def("interpret", &interpret);
 }

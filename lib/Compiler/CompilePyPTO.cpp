@@ -102,7 +102,9 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), {true, arch}); });
+  PyPTOOptions lowering{true, arch};
+  lowering.sizes = options.sizes;
+  auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), lowering); });
   if (!module)
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);

@@ -4,6 +4,8 @@
 
 #include "pto_mlir/Compiler/Compiler.h"
 
+#include <map>
+
 namespace pto_mlir {
 
 /// Options of compileProgram, as those of pto-compile.
@@ -20,7 +22,8 @@ struct ProgramOptions {
   bool cppProfile = false;        // .cpp reads the clock around each op
   bool cppHints = false;          // .cpp asks for short loops to be unrolled
   bool cppOptimise = false;       // of .cpp: fold constants, drop what nobody uses, compute what is equal once
-  bool relaxed = false;           // read the older spelling, too (pto::acceptRelaxedText)
+  std::map<std::string, int64_t> sizes; // of PyPTO: extents that the program leaves to the run, by name
+  bool relaxed = false;                 // read the older spelling, too (pto::acceptRelaxedText)
 };
 
 /// Numbers of a compiled program, for reports.

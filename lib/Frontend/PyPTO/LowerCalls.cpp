@@ -244,6 +244,8 @@ Value Lowering::barrier(const ir::OpView &call, const ir::CallPtr &, const ir::V
 }
 
 Value Lowering::blockIndex(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
+  if (plan && plan->isBlock && call.row()->name != "tile.get_subblock_idx")
+    return convert(call.row()->name == "tile.get_block_idx" ? blockNumber : blockCount, b.getIndexType(), true);
   OperationState state(loc, "pto." + std::string(call.row()->pto), {}, {b.getI64Type()});
   return convert(b.create(state)->getResult(0), b.getIndexType(), true);
 }

@@ -26,6 +26,13 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
       func.insertArgument(func.getNumArguments(), scalarType(context, scalar->dtype_), {}, loc);
       bind(param, func.getArguments().back());
     }
+  if (plan->isBlock)
+    for (Value *number : {&blockNumber, &blockCount}) {
+      func.insertArgument(func.getNumArguments(), b.getI64Type(), {}, loc);
+      *number = func.getArguments().back();
+    }
+  for (auto [symbol, extent] : plan->symbols)
+    values[symbol] = indexConstant(extent);
   for (const PlannedTensor &tensor : plan->tensors) {
     loc = locationOf(context, tensor.var->span_);
     auto type = ir::As<ir::TensorType>(tensor.var->type_);

@@ -34,18 +34,22 @@ private:
   DenseMap<const ir::Var *, unsigned> &counts;
 };
 
-bool takesKnownTensors(const ir::Function &function) {
-  return llvm::all_of(function.params_, [](const ir::VarPtr &param) {
+bool takesKnownTensors(const ir::Function &function, const PyPTOOptions &options) {
+  auto isKnown = [&](const ir::ExprPtr &extent) {
+    auto symbol = ir::As<ir::Var>(extent);
+    return ir::ConstantInt(extent) || (symbol && options.sizes.count(symbol->name_hint_));
+  };
+  return llvm::all_of(function.params_, [&](const ir::VarPtr &param) {
     if (ir::IsA<ir::ScalarType>(param->type_))
       return true;
     auto type = ir::As<ir::TensorType>(param->type_);
-    return type && llvm::all_of(type->shape_, [](const ir::ExprPtr &extent) { return ir::ConstantInt(extent); });
+    return type && llvm::all_of(type->shape_, isKnown);
   });
 }
 
 /// What a run of the program is: the orchestrator, else the only kernel if it takes tensors of known sizes. Null for
 /// programs that are kernels only.
-ir::FunctionPtr entryOf(const ir::Program &program) {
+ir::FunctionPtr entryOf(const ir::Program &program, const PyPTOOptions &options) {
   ir::FunctionPtr orchestrator, kernel;
   unsigned kernels = 0;
   for (const ir::FunctionPtr &function : program.functions_) {
@@ -62,7 +66,7 @@ ir::FunctionPtr entryOf(const ir::Program &program) {
     return orchestrator;
   bool writes = kernel && llvm::any_of(kernel->param_directions_,
                                        [](ir::ParamDirection each) { return each != ir::ParamDirection::In; });
-  return kernels == 1 && writes && takesKnownTensors(*kernel) ? kernel : nullptr;
+  return kernels == 1 && writes && takesKnownTensors(*kernel, options) ? kernel : nullptr;
 }
 
 /// Where some tiles have addresses, the others are placed around them.
@@ -164,10 +168,10 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &pro
 PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::ProgramPtr tiled = tiledProgram(program, options);
-  ir::FunctionPtr entry = entryOf(*tiled);
+  ir::FunctionPtr entry = entryOf(*tiled, options);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
-  Orchestrator orchestrator(tiled, entry, archOf(options), context);
+  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes);
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -199,6 +199,7 @@ private:
   mlir::ModuleOp module;
   PyPTOOptions options;
   const PlannedKernel *plan = nullptr; ///< null: arguments in the order of the parameters
+  mlir::Value blockNumber, blockCount; ///< of a launch of blocks
   mlir::OpBuilder b;
   /// At the end of the function's constants, tiles, and views.
   mlir::OpBuilder constants, tiles, views;

@@ -37,11 +37,27 @@ bool decidesAtRunTime(const ir::Function &entry) {
 } // namespace
 
 Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry, const isa::ArchInfo &arch,
-                           mlir::MLIRContext &context)
+                           mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes)
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
-      arch(arch) {
-  if (decidesAtRunTime(*entry))
+      arch(arch), sizes(sizes) {
+  if (decidesAtRunTime(*this->entry))
     host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
+}
+
+/// An extent of a parameter: a number, or one whose size is given.
+int64_t Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir::Var &param) {
+  if (auto known = ir::ConstantInt(extent))
+    return *known;
+  auto symbol = ir::As<ir::Var>(extent);
+  auto found = symbol ? sizes.find(symbol->name_hint_) : sizes.end();
+  if (found == sizes.end())
+    fail(param.span_, "parameter " + param.name_hint_ +
+                          " has an extent known at run time, which is not lowered yet; give its number");
+  constexpr int64_t most = int64_t(1) << 40;
+  if (found->second < 1 || found->second > most)
+    fail(param.span_, "parameter " + param.name_hint_ + ": an extent of " + std::to_string(found->second));
+  held[symbol.get()] = found->second;
+  return found->second;
 }
 
 void Orchestrator::run() {
@@ -60,11 +76,7 @@ void Orchestrator::run() {
       fail(param->span_, "parameter " + param->name_hint_ + " is neither a tensor nor a number");
     std::vector<Number> shape;
     for (const ir::ExprPtr &extent : type->shape_) {
-      auto known = ir::ConstantInt(extent);
-      if (!known)
-        fail(param->span_, "parameter " + param->name_hint_ +
-                               " has an extent known at run time, which is not lowered yet; give its number");
-      shape.emplace_back(*known);
+      shape.emplace_back(sizeOf(extent, *param));
     }
     buffers.push_back({param->name_hint_, shape, type->dtype_, entry->param_directions_[i]});
     View view{unsigned(i), 0, {}, shape, {}, type->dtype_};
@@ -199,6 +211,8 @@ void Orchestrator::VisitStmt_(const ir::WhileStmtPtr &op) {
 void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::ClusterScopeStmt>(op)) // dependencies follow from the tensors
     return VisitStmt(op->body_);
+  if (auto blocks = ir::As<ir::SpmdScopeStmt>(op))
+    return runBlocks(*blocks);
   auto scope = ir::As<ir::InCoreScopeStmt>(op);
   if (!scope)
     fail(op->span_, std::string(ir::KindName(op->kind())) + " is not lowered yet in an orchestrator");

@@ -38,6 +38,8 @@ struct View {
   mlir::Value moving; ///< null: none
   std::vector<Number> shape, strides;
   pypto::DataType dtype = pypto::DataType::FP32;
+  bool mayEnd = false; ///< its first axis may end with the tensor, before its extent: known at run time
+  bool isCut = false;  ///< not all of it is valid: kernels must say what they load
 
   bool isKnown() const;
   /// Of a known one.
@@ -45,16 +47,34 @@ struct View {
   bool operator==(const View &) const = default;
 };
 
-/// What a variable of an orchestrator holds: a number, a number of the host program, a tensor, or the results of a
-/// call.
-using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, std::vector<View>>;
+/// A task, or an array of so many. Nothing follows from it: launches are ordered by all memory that they share, so
+/// dependencies add no order that a result would show.
+struct Task {
+  int64_t elements = 0; ///< 0: one task
+  bool operator==(const Task &) const = default;
+};
+
+/// What a call gives.
+struct Results {
+  std::vector<View> views;
+  bool hasTask = false; ///< as the last one
+  bool operator==(const Results &) const = default;
+};
+
+/// What a variable of an orchestrator holds: a number, a number of the host program, a tensor, a task, or the results
+/// of a call.
+using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, Task, Results>;
+
+inline bool writes(pypto::ir::ParamDirection direction) { return direction != pypto::ir::ParamDirection::In; }
+std::string textOf(const std::vector<Number> &numbers);
 
 /// An interpreter of the function. Where all numbers are known, loops are run and branches taken. A function that reads
 /// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
+  /// `sizes`: extents of the entry's tensors that it leaves open, by name.
   Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch,
-               mlir::MLIRContext &context);
+               mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes = {});
 
   /// Runs the entry. With a kernel as entry: launches it once, with all its parameters.
   void run();
@@ -115,18 +135,34 @@ private:
   Held reshape(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held transpose(const pypto::ir::OpView &call, const pypto::ir::Call &op);
 
+  Held taskOperation(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);
+  Held submitted(const pypto::ir::Submit &op);
+  Held resultsOf(const pypto::ir::Function &function, const std::vector<Held> &arguments);
   void addResults(const pypto::ir::Function &function, std::vector<Held> &arguments, const pypto::ir::Span &span);
   void launch(const pypto::ir::FunctionPtr &function, std::vector<Held> arguments, const pypto::ir::Span &span);
   mlir::Value scalarOf(const Held &number, pypto::DataType dtype, const pypto::ir::Span &span);
-  View checkedArgument(const pypto::ir::Function &function, size_t index, View view, const pypto::ir::Span &span);
+  using Symbols = std::map<const pypto::ir::Var *, int64_t>;
+  /// `symbols`: what extents that the function leaves open are in this launch.
+  View checkedArgument(const pypto::ir::Function &function, size_t index, View view, Symbols &symbols,
+                       const pypto::ir::Span &span);
+  int64_t extentOf(const pypto::ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
+                   const pypto::ir::Span &span);
   void submit(const PlannedKernel &kernel, const std::vector<View> &pointers, const std::vector<Held> &arguments,
               const pypto::ir::Span &span);
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
                                          std::vector<View> &pointers) const;
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                 unsigned pointers);
+                                 unsigned pointers, bool isBlock, Symbols symbols);
+
+  // Blocks and predicates (OrchestratorBlocks.cpp).
+  /// Runs `body` for each of `count` blocks, whose number kernels then get.
+  void forBlocks(const Number &count, const pypto::ir::Span &span, llvm::function_ref<void()> body);
+  /// Runs `body` where the condition holds.
+  void where(const pypto::ir::ExprPtr &condition, llvm::function_ref<void()> body);
+  void runBlocks(const pypto::ir::SpmdScopeStmt &scope);
 
   // Loops and branches of the host program (OrchestratorFlow.cpp).
   /// What a loop counts: the first number, the bound, the step.
@@ -153,6 +189,7 @@ private:
   void setUpPorts();
   mlir::OwningOpRef<mlir::ModuleOp> finishHost();
 
+  int64_t sizeOf(const pypto::ir::ExprPtr &extent, const pypto::ir::Var &param);
   void countTrip(const pypto::ir::Span &span);
   void bindCarried(const std::vector<pypto::ir::IterArgPtr> &args);
   std::vector<Held> bodyOf(const pypto::ir::StmtPtr &body);
@@ -160,6 +197,7 @@ private:
   pypto::ir::ProgramPtr program;
   pypto::ir::FunctionPtr entry;
   const isa::ArchInfo &arch; ///< for whose memories kernels are cut
+  std::map<std::string, int64_t> sizes;
   std::vector<Buffer> buffers;
   std::vector<View> results;
   int64_t workspace = 0;
@@ -171,6 +209,11 @@ private:
   std::unique_ptr<TaskProgram> host; ///< null: everything is known
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;
+  /// The block that is launched, of how many; none outside of pl.spmd.
+  struct BlockOf {
+    Number index, count;
+  };
+  std::optional<BlockOf> block;
 };
 
 } // namespace pto_mlir::pypto_frontend

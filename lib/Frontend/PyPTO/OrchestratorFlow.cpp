@@ -24,6 +24,8 @@ Held Orchestrator::carriedBy(Block *block, const Held &like, bool moves) {
     buffers.back().memory = memory;
     return carried;
   }
+  if (std::holds_alternative<Task>(like))
+    return like;
   bool isFloat = std::holds_alternative<double>(like);
   if (auto *value = std::get_if<Value>(&like))
     isFloat = mlir::isa<mlir::FloatType>(value->getType());
@@ -57,12 +59,14 @@ std::vector<Value> Orchestrator::operandsFor(const Held &value, const Held &like
     return {buffers[given->buffer].memory,
             emitted(computed(ir::NodeKind::Add, given->moving ? Number(given->moving) : Number(), given->offset))};
   }
+  if (std::holds_alternative<Task>(like) && value == like)
+    return {};
   Value number = emitted(value);
   bool wantsFloat = std::holds_alternative<double>(like);
   if (auto *same = std::get_if<Value>(&like))
     wantsFloat = mlir::isa<mlir::FloatType>(same->getType());
   if (!number || (!wantsFloat && mlir::isa<mlir::FloatType>(number.getType())))
-    fail(span, "a loop or branch hands on numbers of one type, and tensors");
+    fail(span, "a loop or branch hands on numbers of one type, tensors, and tasks");
   return {wantsFloat ? host->toFloat(number) : number};
 }
 

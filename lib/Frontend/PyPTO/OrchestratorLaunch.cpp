@@ -18,8 +18,6 @@ int64_t spanOf(const View &view) {
   return last + 1;
 }
 
-bool writes(ir::ParamDirection direction) { return direction != ir::ParamDirection::In; }
-
 /// The word that a kernel receives for a number: an integer, or the bits of an f32.
 int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
   auto *integer = std::get_if<int64_t>(&value);
@@ -33,21 +31,18 @@ int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
   return *integer;
 }
 
-/// Whether a kernel calls any operation.
+/// Whether a kernel calls any operation, and whether it asks for its block.
 class Calls : public ir::IRVisitor {
 public:
-  bool found = false;
+  bool found = false, asksForBlock = false;
 
 protected:
-  void VisitExpr_(const ir::CallPtr &) override { found = true; }
+  void VisitExpr_(const ir::CallPtr &op) override {
+    found = true;
+    asksForBlock |= op->op_->name_ == "tile.get_block_idx" || op->op_->name_ == "tile.get_block_num";
+    ir::IRVisitor::VisitExpr_(op);
+  }
 };
-
-std::string textOf(const std::vector<Number> &numbers) {
-  std::string text;
-  for (const Number &number : numbers)
-    text += (text.empty() ? "" : ", ") + (number.isKnown() ? std::to_string(number.known) : "?");
-  return "[" + text + "]";
-}
 
 } // namespace
 
@@ -77,69 +72,57 @@ Held Orchestrator::call(const ir::Call &op) {
   for (const ir::ExprPtr &argument : op.args_)
     arguments.push_back(valueOf(argument));
   addResults(*function, arguments, op.span_);
-  launch(function, arguments, op.span_);
-  // What the function returns is one of its parameters; without a return statement its first output.
-  std::vector<View> given;
-  auto give = [&](const ir::Var *param) {
-    for (size_t i = 0; i < function->params_.size(); ++i)
-      if (function->params_[i].get() == param)
-        given.push_back(std::get<View>(arguments[i]));
+  auto *task = op.kind() == ir::NodeKind::Submit ? static_cast<const ir::Submit *>(&op) : nullptr;
+  auto run = [&] { launch(function, arguments, op.span_); };
+  auto runAll = [&] {
+    if (task && task->core_num_)
+      forBlocks(numberOf(task->core_num_), op.span_, run);
+    else
+      run();
   };
-  std::vector<ir::StmtPtr> body = ir::FlattenStmts(function->body_);
+  if (task && task->predicate_)
+    where(task->predicate_, runAll);
+  else
+    runAll();
+  return resultsOf(*function, arguments);
+}
+
+/// A call that names its task.
+Held Orchestrator::submitted(const ir::Submit &op) {
+  Held given = call(op);
+  Results results{{}, true};
+  if (auto *view = std::get_if<View>(&given))
+    results.views.push_back(*view);
+  else if (auto *several = std::get_if<Results>(&given))
+    results.views = several->views;
+  return results;
+}
+
+/// What a call gives is one of the parameters that it passes: what the function returns, else its first output.
+Held Orchestrator::resultsOf(const ir::Function &function, const std::vector<Held> &arguments) {
+  Results given;
+  auto give = [&](const ir::Var *param) {
+    for (size_t i = 0; i < function.params_.size(); ++i)
+      if (function.params_[i].get() == param)
+        given.views.push_back(std::get<View>(arguments[i]));
+  };
+  std::vector<ir::StmtPtr> body = ir::FlattenStmts(function.body_);
   auto ret = body.empty() ? nullptr : ir::As<ir::ReturnStmt>(body.back());
   if (ret && !ret->value_.empty()) {
-    TensorRoots roots = tensorRoots(function->body_);
+    TensorRoots roots = tensorRoots(function.body_);
     for (const ir::ExprPtr &value : ret->value_)
       if (auto var = ir::As<ir::Var>(value))
         give(rootOf(roots, var.get()));
-    if (given.size() != ret->value_.size())
-      fail(ret->span_, function->name_ + " returns what is none of its tensors; store it into an output");
+    if (given.views.size() != ret->value_.size())
+      fail(ret->span_, function.name_ + " returns what is none of its tensors; store it into an output");
   } else {
-    for (size_t i = 0; i < function->params_.size() && given.empty(); ++i)
-      if (writes(function->param_directions_[i]) && std::holds_alternative<View>(arguments[i]))
-        give(function->params_[i].get());
+    for (size_t i = 0; i < function.params_.size() && given.views.empty(); ++i)
+      if (writes(function.param_directions_[i]) && std::holds_alternative<View>(arguments[i]))
+        give(function.params_[i].get());
   }
-  if (given.size() == 1)
-    return given.front();
+  if (given.views.size() == 1)
+    return given.views.front();
   return given;
-}
-
-/// The argument as the kernel sees it. What is known at run time only is compared then: strides are those of the
-/// kernel's shape, extents may be smaller.
-View Orchestrator::checkedArgument(const ir::Function &function, size_t index, View view, const ir::Span &span) {
-  const ir::VarPtr &param = function.params_[index];
-  auto type = ir::As<ir::TensorType>(param->type_);
-  std::string who = function.name_ + ": argument " + param->name_hint_;
-  std::vector<Number> wanted;
-  for (const ir::ExprPtr &extent : type->shape_) {
-    auto known = ir::ConstantInt(extent);
-    if (!known)
-      fail(span, who + " has an extent known at run time, which is not lowered yet");
-    wanted.emplace_back(*known);
-  }
-  int64_t dense = 1;
-  for (size_t axis = wanted.size(); axis-- > 0 && wanted.size() == view.shape.size(); dense *= wanted[axis].known) {
-    if (!view.shape[axis].isKnown()) {
-      host->check(ir::NodeKind::Le, emitted(view.shape[axis]), emitted(wanted[axis]),
-                  who + ": extent " + std::to_string(axis) + " is greater than " + std::to_string(wanted[axis].known));
-      view.shape[axis] = wanted[axis];
-    }
-    if (!view.strides[axis].isKnown()) {
-      host->check(ir::NodeKind::Eq, emitted(view.strides[axis]), host->constant(dense),
-                  who + ": stride " + std::to_string(axis) + " is not " + std::to_string(dense));
-      view.strides[axis] = dense;
-    }
-  }
-  if (wanted != view.shape)
-    fail(span, who + " expects shape " + textOf(wanted) + ", not " + textOf(view.shape));
-  if (type->dtype_ != view.dtype)
-    fail(span, who + " expects " + std::string(type->dtype_.Name()) + ", not " + std::string(view.dtype.Name()));
-  if (type->dtype_.GetBit() % 8)
-    fail(span, who + ": elements smaller than a byte are not lowered yet in an orchestrator");
-  bool isOutput = writes(function.param_directions_[index]);
-  if (const Buffer &buffer = buffers[view.buffer]; isOutput && buffer.direction == ir::ParamDirection::In)
-    fail(span, buffer.name + " is written by " + function.name_ + ", but not declared as Out");
-  return view;
 }
 
 /// How the tensors are passed: those of one buffer by one pointer, to the first of their elements.
@@ -165,6 +148,7 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
       found->offset = std::min(begin, found->offset);
       found->shape[0] = last - found->offset;
     }
+    pointers[tensor.pointer].mayEnd |= view->mayEnd;
     tensors.push_back(std::move(tensor));
   }
   for (PlannedTensor &tensor : tensors)
@@ -173,11 +157,13 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
 }
 
 const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                             unsigned pointers) {
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get()));
+                                             unsigned pointers, bool isBlock, Symbols symbols) {
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get())) + (isBlock ? " block" : "");
   for (const PlannedTensor &tensor : tensors)
     key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) +
            textOf({tensor.strides.begin(), tensor.strides.end()});
+  for (auto [symbol, extent] : symbols)
+    key += " " + symbol->name_hint_ + "=" + std::to_string(extent);
   const PlannedKernel *&found = kernelOf[key];
   if (!found) {
     auto isTaken = [&](const std::string &name) {
@@ -186,7 +172,7 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
     std::string name = function->name_;
     for (int next = 1; isTaken(name); ++next)
       name = function->name_ + "_" + std::to_string(next);
-    planned.push_back({std::move(name), function, std::move(tensors), pointers});
+    planned.push_back({std::move(name), function, std::move(tensors), pointers, isBlock, std::move(symbols)});
     found = &planned.back();
   }
   return *found;
@@ -197,6 +183,7 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
   if (launches.size() == maxLaunches)
     fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
   Launch made{nullptr, {}, {}, span};
+  Symbols symbols;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarPtr &param = function->params_[i];
     auto *view = std::get_if<View>(&arguments[i]);
@@ -206,7 +193,7 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
     else if (scalar)
       made.scalars.push_back(wordOf(arguments[i], scalar->dtype_, span));
     else if (view && ir::IsA<ir::TensorType>(param->type_))
-      arguments[i] = checkedArgument(*function, i, *view, span);
+      arguments[i] = checkedArgument(*function, i, *view, symbols, span);
     else
       fail(span, function->name_ + ": argument " + param->name_hint_ + " is no tensor");
   }
@@ -215,7 +202,10 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
   if (!calls.found)
     return; // it only returns its arguments
   std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers);
-  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size());
+  made.kernel =
+      &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, std::move(symbols));
+  if (made.kernel->isBlock && !host)
+    llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
   if (host)
     return submit(*made.kernel, made.pointers, arguments, span);
   launches.push_back(std::move(made));
@@ -247,11 +237,22 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
       }
     directions += (pointer ? "," : "") + std::string(!isWritten ? "in" : isRead ? "inout" : "out");
     Number offset = computed(ir::NodeKind::Add, part.moving ? Number(part.moving) : Number(), part.offset);
+    if (part.mayEnd) {
+      Number elements = 1;
+      for (const Number &extent : buffers[part.buffer].shape)
+        elements = computed(ir::NodeKind::Mul, elements, extent);
+      mlir::Value rest = host->binary(ir::NodeKind::Sub, emitted(elements), emitted(offset));
+      mlir::Value count = host->binary(ir::NodeKind::Min, host->constant(part.shape[0].known), rest);
+      values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), count));
+      continue;
+    }
     values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), part.shape[0].known));
   }
   for (const Held &argument : arguments)
     if (auto *scalar = std::get_if<mlir::Value>(&argument))
       values.push_back(*scalar);
+  if (kernel.isBlock)
+    llvm::append_range(values, std::initializer_list<mlir::Value>{emitted(block->index), emitted(block->count)});
   host->submit(kernel.name, values, directions);
 }
 

@@ -24,16 +24,18 @@ Held Orchestrator::valueOf(const ir::ExprPtr &expr) {
       fail(expr->span_, "variable " + var->name_hint_ + " holds nothing here");
     return found->second;
   }
-  if (ir::IsA<ir::Submit>(expr))
-    fail(expr->span_, "pl.submit is not lowered yet; call the kernel");
+  if (auto op = ir::As<ir::Submit>(expr))
+    return submitted(*op);
   if (auto op = ir::As<ir::Call>(expr))
     return ir::IsA<ir::GlobalVar>(op->op_) ? call(*op) : operation(op);
   if (auto item = ir::As<ir::TupleGetItemExpr>(expr)) {
     Held whole = valueOf(item->tuple_);
-    auto *views = std::get_if<std::vector<View>>(&whole);
-    if (!views || item->index_ < 0 || size_t(item->index_) >= views->size())
+    auto *given = std::get_if<Results>(&whole);
+    if (given && given->hasTask && size_t(item->index_) == given->views.size())
+      return Task();
+    if (!given || item->index_ < 0 || size_t(item->index_) >= given->views.size())
       fail(expr->span_, "this call has no result of that number");
-    return (*views)[item->index_];
+    return given->views[item->index_];
   }
   if (auto op = ir::As<ir::BinaryExpr>(expr))
     return binary(*op);
@@ -286,6 +288,8 @@ Held Orchestrator::operation(const ir::CallPtr &op) {
   }
   if (name == "tensor.read")
     return readElement(view, *op);
+  if (name.starts_with("array.") || name.starts_with("system.task_"))
+    return taskOperation(view, *op);
   fail(op->span_, op->op_->name_ + " outside a kernel; put it into `with pl.at(level=pl.Level.CORE_GROUP):`");
 }
 

@@ -60,11 +60,17 @@ View Orchestrator::makeTensor(std::vector<Number> shape, pypto::DataType dtype, 
   return view;
 }
 
+/// Whether a view is all of a buffer, by rows.
+static bool isWhole(const View &view, const std::vector<Number> &shape) {
+  return view.isKnown() && view.shape == shape && view.isRowMajor() && view.offset == 0 && !view.moving;
+}
+
 Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
   View view = viewOf(call.Operand("x"));
   std::vector<Number> shape = numbersOf(call.Elements("shape")), offset = numbersOf(call.Elements("offset"));
-  if (!call.Elements("valid_shape").empty() || call.Keyword<bool>("clamp").value_or(false))
-    fail(op.span_, "valid_shape and clamp of a view are not lowered yet; give them to pl.load");
+  if (call.Keyword<bool>("clamp").value_or(false))
+    fail(op.span_, "clamp of a view is not lowered yet; give valid_shape to pl.load");
+  view.isCut |= !call.Elements("valid_shape").empty();
   if (shape.size() != view.shape.size() || offset.size() != shape.size())
     fail(op.span_, "a view of " + std::to_string(view.shape.size()) + " axes needs as many extents and offsets");
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -76,7 +82,11 @@ Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
                          std::to_string(part.known) + " of " + std::to_string(whole.known));
     if (!isKnown) {
       host->check(ir::NodeKind::Ge, emitted(begin), host->constant(int64_t(0)), "a view begins before its tensor");
-      host->check(ir::NodeKind::Le, emitted(computed(ir::NodeKind::Add, begin, part)), emitted(whole),
+      // The last rows of a tensor may be fewer than a kernel asks for: it gets those, and what it reads is checked.
+      bool isLast = axis == 0 && part.isKnown() && isWhole(view, buffers[view.buffer].shape);
+      view.mayEnd |= isLast;
+      host->check(isLast ? ir::NodeKind::Lt : ir::NodeKind::Le,
+                  emitted(isLast ? begin : computed(ir::NodeKind::Add, begin, part)), emitted(whole),
                   "a view ends behind its tensor");
     }
     Number moved = computed(ir::NodeKind::Mul, begin, view.strides[axis]);

@@ -18,12 +18,15 @@ struct PlannedTensor {
   std::vector<int64_t> strides; ///< elements; empty where they are row-major
 };
 
-/// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars.
+/// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars; in a
+/// launch of blocks then the number of the block and how many they are.
 struct PlannedKernel {
   std::string name;
   pypto::ir::FunctionPtr function;
   std::vector<PlannedTensor> tensors; ///< one per tensor parameter, in order
   unsigned pointers = 0;
+  bool isBlock = false;
+  std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the kernel leaves open
 };
 
 /// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.

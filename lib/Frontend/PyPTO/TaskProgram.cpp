@@ -174,6 +174,10 @@ Value TaskProgram::part(Value memory, Value offset, int64_t count) {
   return b.create<vm::ViewOp>(loc, RankedTensorType::get({count}, element), memory, offset, ValueRange());
 }
 
+Value TaskProgram::part(Value memory, Value offset, Value count) {
+  return b.create<vm::ViewOp>(loc, memory.getType(), memory, offset, count);
+}
+
 void TaskProgram::submit(const std::string &kernel, ArrayRef<Value> arguments, const std::string &directions) {
   b.create<vm::SubmitOp>(loc, vm::TaskType::get(&context), "device." + kernel, arguments, ValueRange(), directions);
 }

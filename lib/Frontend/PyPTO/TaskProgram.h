@@ -48,6 +48,7 @@ public:
   mlir::Value read(mlir::Value memory, mlir::Value index);
   /// `count` elements of memory.
   mlir::Value part(mlir::Value memory, mlir::Value offset, int64_t count);
+  mlir::Value part(mlir::Value memory, mlir::Value offset, mlir::Value count);
   void submit(const std::string &kernel, llvm::ArrayRef<mlir::Value> arguments, const std::string &directions);
   /// A number as a kernel's scalar.
   mlir::Value scalar(mlir::Value number, pypto::DataType dtype);

@@ -108,6 +108,8 @@ void Tiler::alias(const ir::VarPtr &var, const ir::VarPtr &of) {
     tiles[var.get()] = tile;
   else if (auto found = windows.find(of.get()); found != windows.end())
     windows[var.get()] = found->second;
+  else if (auto product = lateProducts.find(of.get()); product != lateProducts.end())
+    lateProducts[var.get()] = product->second;
 }
 
 void Tiler::assign(const ir::AssignStmt &stmt) {
@@ -122,11 +124,17 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
         windows[stmt.var_.get()] = *window;
         return;
       }
-    if (view.row() && view.row()->name == "tensor.assemble")
+    if (late(stmt.var_, call))
+      return;
+    if (view.row() && view.row()->name == "tensor.assemble") {
+      if (assembledLate(stmt, view))
+        return;
       if (ir::CallPtr store = assembled(view, call)) {
+        noteWrite(stmt.var_, ir::As<ir::Var>(ir::OpView(*store).Operand("out")).get());
         out->push_back(std::make_shared<const ir::AssignStmt>(stmt.var_, store, stmt.span_));
         return;
       }
+    }
   }
   ir::ExprPtr value = rewritten(stmt.value_);
   auto tile = ir::As<ir::Var>(value);
@@ -142,6 +150,7 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
 /// The expression with tiles for computed tensors; a computed tensor is the variable of its tile.
 ir::ExprPtr Tiler::rewritten(const ir::ExprPtr &expr) {
   if (auto var = ir::As<ir::Var>(expr)) {
+    refuseLate(expr);
     ir::VarPtr tile = tileOf(var.get());
     return tile ? tile : expr;
   }
@@ -159,6 +168,10 @@ ir::ExprPtr Tiler::rewritten(const ir::ExprPtr &expr) {
     args.push_back(ir::IsA<ir::MakeTuple>(arg) ? arg : rewritten(arg));
     changed |= args.back() != arg;
   }
+  if (call->op_->name_ == "tile.store" || call->op_->name_ == "tensor.write")
+    for (const ir::ExprPtr &arg : call->args_)
+      if (auto var = ir::As<ir::Var>(arg); var && ir::IsA<ir::TensorType>(var->type_))
+        noteWrite(nullptr, var.get());
   if (!changed)
     return expr;
   auto made = std::make_shared<ir::Call>(call->op_, std::move(args), call->kwargs_, call->type_, call->span_);
@@ -251,12 +264,16 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
   // An output for the tile that holds `var`; `var` itself where it is in global memory.
   auto output = [&](const ir::VarPtr &var, Tiler::Stmts &before) -> ir::VarPtr {
     ir::VarPtr tile = tiler.tileOf(var.get());
-    if (!tile)
+    bool isLate = tiler.isLateProduct(var.get());
+    if (!tile && !isLate)
       return var;
     auto param = std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_);
     params.push_back(param);
     directions.push_back(ir::ParamDirection::Out);
-    before.push_back(Tiler::storeOf(tile, param));
+    if (isLate)
+      llvm::append_range(before, tiler.storesOf(var.get(), param));
+    else
+      before.push_back(Tiler::storeOf(tile, param));
     return param;
   };
   auto ret = stmts.empty() ? nullptr : ir::As<ir::ReturnStmt>(stmts.back());

@@ -1,4 +1,5 @@
 // Operations on tensors as those on tiles.
+#include "TileNodes.h"
 #include "Tiler.h"
 #include "Types.h"
 
@@ -10,36 +11,6 @@ namespace pto_mlir::pypto_frontend {
 namespace ir = pypto::ir;
 
 namespace {
-
-ir::ExprPtr number(int64_t value) {
-  return std::make_shared<const ir::ConstInt>(value, pypto::DataType::INDEX, ir::Span::unknown());
-}
-
-ir::ExprPtr tuple(std::vector<ir::ExprPtr> elements) {
-  return std::make_shared<const ir::MakeTuple>(std::move(elements), ir::Span::unknown());
-}
-
-ir::ExprPtr sum(const ir::ExprPtr &a, int64_t b) {
-  if (auto known = ir::ConstantInt(a))
-    return number(*known + b);
-  return b ? ir::ExprPtr(ir::MakeBinary(ir::NodeKind::Add, a, number(b), pypto::DataType::INDEX, a->span_)) : a;
-}
-
-std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::ExprPtr>(count, number(0)); }
-
-const std::vector<ir::ExprPtr> &shapeOf(const ir::VarPtr &var) { return *ir::ShapeOf(var->type_); }
-
-/// Extents of a shape of two axes; one axis is a row.
-std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &span) {
-  int64_t rows = 1, columns = 1;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    auto extent = ir::ConstantInt(shape[axis]);
-    if (!extent)
-      fail(span, "operations on tensors need extents that are known when the program is compiled");
-    (axis + 1 == shape.size() ? columns : rows) *= *extent;
-  }
-  return {rows, columns};
-}
 
 std::optional<ir::MemorySpace> spaceOf(const ir::VarPtr &tile) {
   auto type = ir::As<ir::TileType>(tile->type_);
@@ -73,6 +44,7 @@ std::optional<Window> Tiler::windowOf(const ir::ExprPtr &tensor) const {
   auto var = ir::As<ir::Var>(tensor);
   if (!var || tiles.count(var.get()))
     return std::nullopt;
+  refuseLate(var);
   if (auto found = windows.find(var.get()); found != windows.end())
     return found->second;
   return Window{var, zeros(shapeOf(var).size()), shapeOf(var), shapeOf(var)};
@@ -147,7 +119,12 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
     fail(place, "an element of a tensor that the kernel computes is not lowered yet; store it first");
   }
   if (op == "matmul")
-    return product(view, call);
+    return product(contraction(view, call), nullptr);
+  if (op == "matmul_acc")
+    return accumulated(view, call);
+  if (op == "cast")
+    if (ir::VarPtr narrowed = narrowedProduct(view))
+      return narrowed;
   if (op == "slice") {
     if (auto window = sliced(view))
       return load(*window);
@@ -231,52 +208,15 @@ ir::CallPtr Tiler::assembled(const ir::OpView &view, const ir::CallPtr &call) {
   ir::ExprPtr source = rewritten(view.Operand("source"));
   if (ir::IsA<ir::TensorType>(source->type_))
     source = tile(source);
+  if (auto type = ir::As<ir::TileType>(source->type_);
+      type && type->GetMemorySpace() == ir::MemorySpace::Acc &&
+      ir::ElementTypeOf(view.Operand("source")->type_) != ir::ElementTypeOf(window->tensor->type_))
+    fail(place, "the product and the tensor that it is stored to have different elements; cast it with mode=\"rint\"");
   std::vector<ir::ExprPtr> offset = view.Elements("offset");
   for (size_t axis = 0; axis < offset.size() && axis < window->offsets.size(); ++axis)
     if (auto known = ir::ConstantInt(window->offsets[axis]); !known || *known)
       fail(place, "assemble into a view that is made inside the kernel; make it before the scope");
   return make("tile.store", {source, tuple(offset), window->tensor}, call->kwargs_);
-}
-
-/// A product of parts of tensors, in steps along K that L0 holds.
-ir::VarPtr Tiler::product(const ir::OpView &view, const ir::CallPtr &call) {
-  for (const char *keyword : {"a_trans", "b_trans", "c_matrix_nz"})
-    if (view.Keyword<bool>(keyword).value_or(false))
-      fail(place, std::string(keyword) + " of a product of tensors is not lowered yet; load and move tiles");
-  auto a = windowOf(view.Operand("lhs")), b = windowOf(view.Operand("rhs"));
-  if (!a || !b)
-    fail(place, "a product of tensors that the kernel computes is not lowered yet; store them first");
-  if (a->extents.size() != 2 || b->extents.size() != 2 || a->shape.size() != 2 || b->shape.size() != 2)
-    fail(place, "a product of tensors needs two axes");
-  auto [m, k] = extentsOf(a->extents, place);
-  auto [k2, n] = extentsOf(b->extents, place);
-  int64_t operandBytes = std::min(arch.memory(isa::Memory::L0A).bytes, arch.memory(isa::Memory::L0B).bytes) / 2,
-          accumulatorBytes = arch.memory(isa::Memory::L0C).bytes;
-  int64_t bytes = ir::ElementTypeOf(call->args_[0]->type_)->GetByte();
-  if (m * n * 4 > accumulatorBytes)
-    fail(place, "a product of " + std::to_string(m) + " x " + std::to_string(n) +
-                    " is greater than L0C; compute it in parts, such as 128 x 128");
-  int64_t step = llvm::alignDown(uint64_t(operandBytes / (std::max(m, n) * bytes)), 16);
-  if (step == 0)
-    fail(place, "a product of " + std::to_string(m) + " x " + std::to_string(n) + " has too long rows for L0");
-  auto part = [&](const Window &window, size_t axis, int64_t begin, int64_t size, ir::MemorySpace space) {
-    std::vector<ir::ExprPtr> offsets = window.offsets, extents = window.extents;
-    offsets[axis] = sum(offsets[axis], begin);
-    extents[axis] = number(size);
-    auto in = [](ir::MemorySpace memory) {
-      return ir::Attrs{{"target_memory", ir::EnumValue{ir::EnumTraits<ir::MemorySpace>::kKind, uint8_t(memory)}}};
-    };
-    ir::VarPtr mat = bind(make("tile.load", {window.tensor, tuple(offsets), tuple(extents)}, in(ir::MemorySpace::Mat)));
-    return bind(make("tile.move", {mat}, in(space)));
-  };
-  ir::VarPtr acc;
-  for (int64_t begin = 0; begin < k; begin += step) {
-    int64_t size = std::min(step, k - begin);
-    ir::VarPtr left = part(*a, 1, begin, size, ir::MemorySpace::Left);
-    ir::VarPtr right = part(*b, 0, begin, size, ir::MemorySpace::Right);
-    acc = bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
-  }
-  return acc;
 }
 
 } // namespace pto_mlir::pypto_frontend

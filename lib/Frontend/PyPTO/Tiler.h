@@ -7,7 +7,9 @@
 
 #include "pypto/ir/op_registry.h"
 
-#include <functional>
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
 
 namespace pto_mlir::pypto_frontend {
 
@@ -15,6 +17,14 @@ namespace pto_mlir::pypto_frontend {
 struct Window {
   pypto::ir::VarPtr tensor;
   std::vector<pypto::ir::ExprPtr> offsets, extents, shape;
+};
+
+/// A product of parts of tensors: [m, n] of [m, k] and [k, n].
+struct Contraction {
+  Window a, b;
+  bool aTransposed = false, bTransposed = false; ///< a is [k, m], b is [n, k]
+  int64_t m = 0, n = 0, k = 0, bytes = 0;        ///< bytes of an element
+  pypto::ir::Span place = pypto::ir::Span::unknown();
 };
 
 class Tiler {
@@ -27,6 +37,10 @@ public:
   pypto::ir::StmtPtr run(const pypto::ir::StmtPtr &body);
   /// The tile that holds a computed tensor, or null for a tensor in global memory.
   pypto::ir::VarPtr tileOf(const pypto::ir::Var *tensor) const;
+  /// Whether a tensor is a product that L0C does not hold: it is computed where it is stored, part by part.
+  bool isLateProduct(const pypto::ir::Var *tensor) const { return lateProducts.count(tensor) != 0; }
+  /// The statements that compute such a product and store it.
+  Stmts storesOf(const pypto::ir::Var *product, const pypto::ir::VarPtr &tensor);
   /// A store of the whole tile.
   static pypto::ir::StmtPtr storeOf(const pypto::ir::VarPtr &tile, const pypto::ir::VarPtr &tensor);
 
@@ -46,7 +60,27 @@ private:
   pypto::ir::VarPtr compute(const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr elementwise(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr byName(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
-  pypto::ir::VarPtr product(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+
+  // Products (Products.cpp).
+  Contraction contraction(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call) const;
+  bool fits(const Contraction &product) const;
+  pypto::ir::VarPtr product(const Contraction &product, pypto::ir::VarPtr acc);
+  pypto::ir::VarPtr accumulated(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+  pypto::ir::VarPtr narrowedProduct(const pypto::ir::OpView &view);
+  pypto::ir::VarPtr part(const Window &window, bool isTransposed, pypto::ir::ExprPtr row, int64_t rows,
+                         pypto::ir::ExprPtr column, int64_t columns, pypto::ir::MemorySpace space);
+  bool late(const pypto::ir::VarPtr &var, const pypto::ir::CallPtr &call);
+  const Contraction *lateProduct(const pypto::ir::ExprPtr &expr) const;
+  void storeParts(const Contraction &product, const pypto::ir::VarPtr &tensor,
+                  const std::vector<pypto::ir::ExprPtr> &offset, const pypto::ir::Attrs &keywords);
+  void steps(int64_t extent, int64_t step, llvm::function_ref<void(pypto::ir::ExprPtr, int64_t)> body);
+  bool assembledLate(const pypto::ir::AssignStmt &stmt, const pypto::ir::OpView &view);
+  pypto::ir::VarPtr index(const char *hint) const;
+  void refuseLate(const pypto::ir::ExprPtr &expr) const;
+  const pypto::ir::Var *storedTo(const pypto::ir::Var *tensor) const;
+  void noteWrite(const pypto::ir::VarPtr &result, const pypto::ir::Var *tensor);
+  void checkUnwritten(const pypto::ir::Var *product) const;
+
   pypto::ir::CallPtr assembled(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   std::optional<Window> sliced(const pypto::ir::OpView &view) const;
   std::optional<Window> windowOf(const pypto::ir::ExprPtr &tensor) const;
@@ -63,6 +97,9 @@ private:
   std::string name; ///< of the variable that is being computed
   std::map<const pypto::ir::Var *, pypto::ir::VarPtr> tiles;
   std::map<const pypto::ir::Var *, Window> windows;
+  std::map<const pypto::ir::Var *, Contraction> lateProducts;
+  std::map<const pypto::ir::Var *, const pypto::ir::Var *> stored; ///< tensors by what results of stores are
+  std::set<const pypto::ir::Var *> spoilt; ///< late products of which an operand was written since
 };
 
 } // namespace pto_mlir::pypto_frontend

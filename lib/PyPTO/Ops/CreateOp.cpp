@@ -96,6 +96,9 @@ void modernize(const OpRow &row, Attrs &arguments, const Span &span) {
     arguments[1].second = std::move(offsets);
     arguments[2].second = std::move(shapes);
   }
+  bool onElement = row.name.ends_with(".read") || row.name.ends_with(".write");
+  if (onElement && count >= 2 && isScalar(at(1)))
+    arguments[1].second = tupleOf({at(1)}, span);
   if (row.name != "tile.store")
     return;
   if (count == 6 && isScalar(at(1))) {

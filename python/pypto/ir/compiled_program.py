@@ -37,12 +37,27 @@ def main_of(program):
     return mains[0]
 
 
-def compile_to(program, file, processor, blocks=1):
-    """Writes a `.pmodel`, `.pto` or `.cpp`. ParserError with the place in the source."""
+def sizes_of(name, types, shapes):
+    """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ."""
+    sizes = {}
+    for param, shape in shapes.items():
+        for axis, extent in enumerate(getattr(types.get(param), "shape", ())):
+            if not isinstance(extent, ir.Var) or axis >= len(shape):
+                continue
+            known = sizes.setdefault(extent.name_hint, shape[axis])
+            if known != shape[axis]:
+                where = f"{name}: argument {param}"
+                raise ValueError(f"{where}: {extent.name_hint} is {shape[axis]} here and {known} elsewhere")
+    return sizes
+
+
+def compile_to(program, file, processor, blocks=1, sizes=None):
+    """Writes a `.pmodel`, `.pto` or `.cpp`. `sizes`: extents that the program leaves to the run, by name. ParserError
+    with the place in the source."""
     from pto_mlir import _compiler
 
     try:
-        _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks)
+        _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks, sizes or {})
     except _compiler.CompileError as error:
         text = str(error)
     else:
@@ -54,11 +69,13 @@ class CompiledProgram:
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
     `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
 
-    `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program.
+    `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program. A program
+    that leaves extents open (pl.dynamic) is compiled at the first call with each set of `sizes`; `pmodel` is None then.
     """
 
-    def __init__(self, program, config, order=None, numbers=None):
+    def __init__(self, program, config, order=None, numbers=None, sizes=None):
         self.program, self.platform = program, config.platform
+        self._config, self._sizes, self._sized = config, sizes or {}, {}
         self.output_dir = None
         main = main_of(program)
         self._name = main.name
@@ -69,6 +86,17 @@ class CompiledProgram:
         self._outputs = [name for name in self._types if directions[name] in _OUT]
         self._fresh = [name for name in self._outputs if directions[name] == ir.ParamDirection.Out]
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
+        self._session = self.pmodel = None
+        self._made, self.has_return = {}, False
+        symbols = [
+            each.name_hint
+            for type_ in self._types.values()
+            for each in getattr(type_, "shape", ())
+            if isinstance(each, ir.Var)
+        ]
+        self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
+        if self._open:
+            return
         self._session, self.pmodel = self._compile(config)
         outputs = {each.name: each for each in self._session.get_outputs()}
         self._made = {name: outputs[name] for name in outputs if name not in self._types}
@@ -87,7 +115,7 @@ class CompiledProgram:
 
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.pmodel"
-            compile_to(self.program, file, config.processor)
+            compile_to(self.program, file, config.processor, sizes=self._sizes)
             session, data = runtime.InferenceSession(file), file.read_bytes()
         if config.save_kernels and config.save_kernels_dir:
             target = Path(config.save_kernels_dir)
@@ -99,6 +127,8 @@ class CompiledProgram:
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
         makes the outputs, zeros, and returns them. `config`: for callers that pass one; what was compiled is run."""
         inputs = [name for name in self.param_names if name not in self._fresh]
+        if self._open:
+            return self._of_sizes(args, keywords, inputs)(*args, **keywords)
         made = None
         if self._fresh and not keywords and len(args) == len(inputs):
             made = self._make_outputs(args)
@@ -109,6 +139,23 @@ class CompiledProgram:
         if made is None and not returned:
             return None
         return tuple(results) if len(results) > 1 else results[0]
+
+    def _of_sizes(self, args, keywords, inputs):
+        """The program for the sizes of these arguments."""
+        from pypto.jit.arguments import Shaped, read
+
+        names = self.param_names if keywords or len(args) != len(inputs) else inputs
+        given = {**dict(zip(names, args, strict=False)), **keywords}
+        held = {name: read(f"{self._name}: argument {name}", value) for name, value in given.items()}
+        shapes = {name: value.shape for name, value in held.items() if isinstance(value, Shaped)}
+        sizes = sizes_of(self._name, self._types, shapes)
+        missing = [each for each in self._open if each not in sizes]
+        if missing:
+            raise ValueError(f"{self._name}: no argument says the extent {missing[0]}")
+        key = tuple(sorted(sizes.items()))
+        if key not in self._sized:
+            self._sized[key] = CompiledProgram(self.program, self._config, self.param_names, self._numbers, sizes)
+        return self._sized[key]
 
     def _read(self, args, keywords):
         """What was passed by parameter name, of the types that the program was compiled for. TypeError, ValueError."""
@@ -143,7 +190,8 @@ class CompiledProgram:
 
     def _key(self, name):
         type_ = self._types[name]
-        return tuple(extent.value for extent in type_.shape), type_.dtype.name
+        extents = (self._sizes[each.name_hint] if isinstance(each, ir.Var) else each.value for each in type_.shape)
+        return tuple(extents), type_.dtype.name
 
     def _make_outputs(self, args):
         from pypto.jit.arguments import array_type

@@ -38,8 +38,8 @@ def compile_program(
         output_dir = Path(base) / f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}"
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
     compile_to(program, folder / f"{program.name}.pto", config.processor)
+    (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
     compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)

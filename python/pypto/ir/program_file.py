@@ -3,7 +3,7 @@
 import re
 import runpy
 
-from pypto.ir.compiled_program import compile_to
+from pypto.ir.compiled_program import compile_to, main_of, sizes_of
 from pypto.jit.arguments import Shaped
 from pypto.jit.function import JITFunction
 from pypto.language.parser.diagnostics import ParserError  # noqa: F401
@@ -20,9 +20,11 @@ def compile_file(file, output, entry="", shapes=(), processor="", blocks=1):
     all of them. `shapes`: texts such as a=128x128xf32 and n=3. ParserError, ValueError; ImportError, SyntaxError of the
     file."""
     names = runpy.run_path(str(file), run_name="__pypto__")
-    program = _program(_entry(names, entry, file), _values(shapes), file)
+    values = _values(shapes)
+    program = _program(_entry(names, entry, file), values, file)
+    sizes = _sizes(program, values)
     for each in _outputs(output, program.name):
-        compile_to(program, each, processor, blocks)
+        compile_to(program, each, processor, blocks, sizes)
 
 
 def _values(texts):
@@ -53,7 +55,8 @@ def _entry(names, wanted, file):
 
 def _program(entry, values, file):
     if not isinstance(entry, JITFunction):
-        if values:
+        extents = [each for type_ in _types(entry).values() for each in getattr(type_, "shape", ())]
+        if values and not any(isinstance(each, ir.Var) for each in extents):
             raise ValueError(f"--shape: {entry.name} says all its shapes itself")
         return entry
     unknown = [name for name in values if name not in entry.order]
@@ -63,6 +66,20 @@ def _program(entry, values, file):
         return entry.program({name: values.get(name) for name in entry.order})
     except TypeError as error:
         raise ValueError(f"{file}: {error}; --shape NAME=SHAPE says it") from None
+
+
+def _sizes(program, values):
+    """The extents that a class leaves open, as `--shape` says them."""
+    shapes = {name: value.shape for name, value in values.items() if isinstance(value, Shaped)}
+    return sizes_of("--shape", _types(program), shapes) if shapes else {}
+
+
+def _types(program):
+    """Of the parameters of its entry; none where it is only kernels."""
+    try:
+        return {param.name_hint: param.type for param in main_of(program).params}
+    except ValueError:
+        return {}
 
 
 def _outputs(output, name):

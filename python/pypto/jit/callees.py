@@ -68,6 +68,15 @@ class Callees:
             value = None
         return value if isinstance(value, Definition) else None
 
+    def calls_kernel(self, node):
+        called = super().calls_kernel(node)
+        definitions = [
+            self.definition(each.value.func)
+            for each in node.body
+            if called and hasattr(each, "value") and isinstance(each.value, ast.Call)
+        ]
+        return called and not any(each is not None and each.kind == "inline" for each in definitions)
+
     def stmt_Expr(self, node):
         definition = self.definition(node.value.func) if isinstance(node.value, ast.Call) else None
         if definition is not None and definition.kind == "inline":

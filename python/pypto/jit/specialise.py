@@ -1,7 +1,6 @@
 """One specialisation: the entry with shapes, types and numbers of a call, as an orchestrator with its kernels."""
 
 import ast
-import copy
 
 from pypto.jit import arguments
 from pypto.jit.arguments import Shaped
@@ -19,10 +18,7 @@ _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
 _TENSORS = ("pl.full", "pl.arange", "pl.random")
 _READS = ("tensor.dim", "tensor.read")
-
-
-class Task:
-    """What `as task` of a scope names."""
+_TASKS = ("system.task_dummy", "system.task_invalid", "array.create", "array.get_element", "array.update_element")
 
 
 class JitParser(Callees, FunctionParser):
@@ -59,7 +55,7 @@ class JitParser(Callees, FunctionParser):
         held = list(statements(body))
         calls = [each.value if isinstance(each, ir.AssignStmt) else getattr(each, "expr", None) for each in held]
         launches = [each for each in calls if isinstance(each, ir.Call) and isinstance(each.op, ir.GlobalVar)]
-        if not launches and not any(isinstance(each, ir.InCoreScopeStmt) for each in held):
+        if not launches and not any(isinstance(each, (ir.InCoreScopeStmt, ir.SpmdScopeStmt)) for each in held):
             self.fail(UnsupportedFeatureError, "an entry without a scope", node, f"put the work into `{_SCOPE}`")
         directions = self.checked_directions(node, params, declared, body)
         self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
@@ -203,37 +199,22 @@ class JitParser(Callees, FunctionParser):
         if self.in_kernel:
             hint = f"one `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, "scopes inside a kernel are not supported yet", node, hint)
-        item = node.items[0]
-        task = item.optional_vars
-        if task is not None:
-            if not isinstance(task, ast.Name):
-                self.fail(ParserTypeError, "`as` of a scope needs a name", task)
-            node = copy.copy(node)
-            node.items = [ast.withitem(item.context_expr, None)]
+        begin = len(self.out)
         super().stmt_With(node)
-        if task is not None:
-            self.env[task.id] = Task()
-        scope = self.out[-1]
+        scope = self.out[begin]
         if isinstance(scope, ir.InCoreScopeStmt):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
             if attrs:
                 names = ", ".join(attrs)
                 self.fail(UnsupportedFeatureError, f"{names} of a scope is not supported yet", node, f"`{_SCOPE}`")
             self.check_kernel(scope.body)
-        elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt)):
+        elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt, ir.SpmdScopeStmt)):
             self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"`{_SCOPE}`")
 
-    def scope_arguments(self, call):
-        """Without `deps`: launches are ordered by all memory that they share, so an edge more changes no result."""
-        arguments, attrs = super().scope_arguments(call)
-        deps = attrs.pop("deps", [])
-        if not isinstance(deps, list) or not all(each is None or isinstance(each, Task) for each in deps):
-            self.fail(ParserTypeError, "deps must be a list literal of tasks: `with pl.at(..) as task:`", call)
-        return arguments, attrs
-
     def scope_body(self, node):
-        call = node.items[0].context_expr if isinstance(node, ast.With) else None
-        outer, self.in_kernel = self.in_kernel, call is not None and self.is_call(call, "at")
+        call = node.items[0].context_expr if isinstance(node, ast.With) else node.iter
+        launched = self.is_call(call, "spmd") and not self.calls_kernel(node)
+        outer, self.in_kernel = self.in_kernel, self.in_kernel or self.is_call(call, "at") or launched
         body = super().scope_body(node)
         self.in_kernel = outer
         return body
@@ -255,9 +236,7 @@ class JitParser(Callees, FunctionParser):
         return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
 
     def operation(self, name, arguments, keywords, node):
-        if name in ("pl.submit", "pl.spmd_submit", "pl.no_dep", "pl.dump_tag", "pl.func_attr") or name.startswith(
-            "pl.static_"
-        ):
+        if name == "pl.func_attr" or name.startswith("pl.static_"):
             hint = f"one kernel: `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, f"{name} is not supported yet", node, hint)
         if name in _TENSORS:
@@ -267,7 +246,7 @@ class JitParser(Callees, FunctionParser):
         call = super().operation(name, arguments, keywords, node)
         called = call.op.name
         if not self.in_kernel:
-            if called not in (*_VIEWS, *_READS):
+            if called not in (*_VIEWS, *_READS, *_TASKS):
                 message = f"{called} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
         return call

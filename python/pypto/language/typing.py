@@ -1,6 +1,6 @@
 """Markers for annotations: `pl.Tensor[[64, 32], pl.FP32]`. Python may evaluate them; the parser reads their text."""
 
-from pypto.pypto_core import DataType
+from pypto.pypto_core import DataType, ir
 from pypto.pypto_core.ir import (
     AtomicType,
     CoreType,
@@ -11,9 +11,7 @@ from pypto.pypto_core.ir import (
     PadValue,
     PipeType,
     TensorLayout,
-    TensorView,
     TileLayout,
-    TileView,
 )
 
 
@@ -53,8 +51,31 @@ class DynVar:
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = _expression
 
+    def variable(self, span=None):
+        """Its variable in the IR."""
+        if self.var is None:
+            type_ = ir.ScalarType(DataType.INDEX)
+            self.var = ir.Var(self.name, type_) if span is None else ir.Var(self.name, type_, span)
+        return self.var
+
     def __repr__(self):
         return f"pl.dynamic({self.name!r})"
+
+
+def _plain(value):
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value.variable() if isinstance(value, DynVar) else value
+
+
+def TensorView(*args, **keywords) -> ir.TensorView:  # noqa: N802 (a class elsewhere)
+    """An ir.TensorView, with pl.dynamic among its extents."""
+    return ir.TensorView(*map(_plain, args), **{key: _plain(value) for key, value in keywords.items()})
+
+
+def TileView(*args, **keywords) -> ir.TileView:  # noqa: N802
+    """An ir.TileView, with pl.dynamic among its extents."""
+    return ir.TileView(*map(_plain, args), **{key: _plain(value) for key, value in keywords.items()})
 
 
 def dynamic(name) -> DynVar:

@@ -217,7 +217,9 @@ def mixed(a: pl.Tensor, c: pl.Out[pl.Tensor]):
 @pl.jit
 def too_large(a: pl.Tensor, c: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
-        c[:] = pl.matmul(a, a)
+        for _ in pl.range(2):
+            square = pl.matmul(a, a)
+            c[:] = pl.matmul(square, a)
 
 
 @pl.jit
@@ -230,7 +232,7 @@ def smaller_left(a: pl.Tensor, c: pl.Out[pl.Tensor]):
     "entry, size, message",
     [
         (mixed, 64, "in one scope are not lowered yet"),
-        (too_large, 256, "greater than L0C; compute it in parts"),
+        (too_large, 256, "greater than L0C; store it"),
         (smaller_left, 64, "sub of a smaller tensor by a greater one"),
     ],
 )

@@ -7,6 +7,8 @@
 #include "pto_mlir/Dialect/PTO/IR/Target.h"
 #include "pypto/ir/program.h"
 
+#include <map>
+
 namespace pypto::backend {
 class Backend;
 }
@@ -27,6 +29,8 @@ struct PyPTOOptions {
   /// Values have their variables' names as locations, for texts with names of their own; a tile whose MemRef says an
   /// address is then one buffer per variable, and a variable of a constant a value of its own (cpp::kVariableAttr).
   bool names = false;
+  /// Extents of an entry's tensors that it leaves to the run (pl.dynamic), by name.
+  std::map<std::string, int64_t> sizes;
   /// Operations that are emitted as text; null: none. Used with `emitter`.
   const pypto::backend::Backend *backend = nullptr;
   pypto::codegen::PTOCodegen *emitter = nullptr;

@@ -61,6 +61,7 @@ def : Scalar_<"import_peer_buffer", (ops Kw<"str">:$name, Kw<"str">:$peer_func),
 def : Scalar_<"available_cluster_count", (ops), "INT32", "", "cube cores of this device">;
 def : Scalar_<"available_aiv_count", (ops), "INT32", "", "vector cores of this device">;
 def : Scalar_<"task_invalid", (ops), "TASK_ID", "", "no task">;
+def : Scalar_<"task_dummy", (ops AnyOpt:$deps), "TASK_ID", "", "a task without work that ends behind the tasks of `deps`">;
 
 class Array_<string n, dag p, Rule r, string b, string s> : PlOp<n, p, r, b> {
   let spaces = ["array"];

@@ -13,6 +13,9 @@ from pypto.language.parser.diagnostics import (
 from pypto.language.typing import DynVar
 from pypto.pypto_core import DataType, ir
 
+_SUBMITS = ("pl.submit", "pl.spmd_submit")
+# Hints to the scheduler or the debugger: their value is that of their argument.
+_HINTS = ("pl.no_dep", "pl.dump_tag")
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
@@ -21,6 +24,10 @@ class Calls:
 
     def value_Call(self, node):
         callee = self.callee(node.func)
+        if isinstance(callee, Name) and callee.full in _SUBMITS:
+            return self.submit(node, callee.full)
+        if isinstance(callee, Name) and callee.full == "system.task_dummy":
+            return self.task_dummy(node)
         arguments, keywords = self.arguments(node)
         if isinstance(callee, ir.Function):
             return self.call_function(callee, arguments, keywords, node)
@@ -31,6 +38,10 @@ class Calls:
             self.fail(ParserSyntaxError, f"{name} belongs in a `for` statement", node)
         if name == "pl.yield_":
             self.fail(ParserSyntaxError, "pl.yield_ requires an assignment-form pl.yield_ at the end of a body", node)
+        if name in _HINTS:
+            if len(arguments) != 1 or keywords:
+                self.fail(ParserTypeError, f"{name} takes one argument", node)
+            return arguments[0]
         if name == "pl.const":
             return self.constant(arguments, keywords, node)
         scalar = self.scalar_call(name, arguments, keywords, node)
@@ -51,7 +62,8 @@ class Calls:
         value = self.value(node)
         if isinstance(value, (Name, ir.Function)):
             return value
-        self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node)
+        hint = "operations begin with pl., kernels are functions under @pl.function or @pl.jit.incore"
+        self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node, hint)
 
     def arguments(self, node):
         for each in node.args:
@@ -144,3 +156,90 @@ class Calls:
         if self.program is not None:
             self.program.include(function)
         return ir.Call(ir.GlobalVar(function.name), values, {}, attrs, kind, self.span(node))
+
+    # --- tasks -------------------------------------------------------------------------------
+
+    def submit(self, node, name):
+        """pl.submit(self.k, *args, deps=[..]): the kernel's results and the task."""
+        if not node.args:
+            self.fail(ParserTypeError, f"{name} takes a kernel and its arguments", node)
+        keywords = {each.arg: each.value for each in node.keywords}
+        call = self.value(ast.copy_location(ast.Call(node.args[0], node.args[1:], []), node))
+        if not isinstance(call, ir.Call) or not isinstance(call.op, ir.GlobalVar):
+            self.fail(ParserTypeError, f"{ast.unparse(node.args[0])} is no kernel", node, f"{name}(self.kernel, ..)")
+        fields = {"deps": self.tasks(keywords.pop("deps", None))}
+        if name == "pl.spmd_submit":
+            if "core_num" not in keywords:
+                self.fail(ParserTypeError, "pl.spmd_submit needs core_num=", node)
+            fields["core_num"] = self.expr(keywords.pop("core_num"))
+            if "sync_start" in keywords:
+                fields["sync_start"] = bool(self.value(keywords.pop("sync_start")))
+        if "predicate" in keywords:
+            fields["predicate"] = self.predicate(keywords.pop("predicate"))
+        for hint in ("dumps", "allow_early_resolve"):  # they change no result
+            keywords.pop(hint, None)
+        attrs = self.attributes(keywords.pop("attrs")) if "attrs" in keywords else {}
+        for keyword in keywords:
+            self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", node)
+        results = call.type.types if isinstance(call.type, ir.TupleType) else [call.type]
+        kinds = [each for each in results if not isinstance(each, ir.UnknownType)]
+        kind = ir.TupleType([*kinds, ir.ScalarType(DataType.TASK_ID)])
+        return ir.Submit(call.op, call.args, attrs=attrs, type=kind, span=self.span(node), **fields)
+
+    def predicate(self, node):
+        """A comparison of one element with an integer."""
+        if not (isinstance(node, ast.Compare) and len(node.ops) == 1):
+            self.fail(
+                ParserTypeError, "predicate must compare an element with an integer", node, "predicate=(t[0] > 0)"
+            )
+        condition = self.condition(node)
+        if isinstance(condition, bool):
+            self.fail(
+                ParserTypeError, "predicate must compare an element with an integer", node, "predicate=(t[0] > 0)"
+            )
+        return condition
+
+    def task_dummy(self, node):
+        """A task without work behind others."""
+        if node.args or [each.arg for each in node.keywords] not in ([], ["deps"]):
+            self.fail(ParserTypeError, "pl.system.task_dummy takes deps=", node)
+        deps = self.tasks(node.keywords[0].value if node.keywords else None)
+        return ir.create_op("system.task_dummy", deps, span=self.span(node))
+
+    def tasks(self, node):
+        """The entries of `deps`: tasks, one array of them, None, or a comprehension over elements."""
+        if node is None:
+            return []
+        if isinstance(node, ast.ListComp):
+            return self.listed_tasks(node)
+        if not isinstance(node, (ast.List, ast.Tuple)):
+            self.fail(ParserTypeError, "deps must be a list literal of tasks", node, "deps=[tid]")
+        return [task for each in node.elts for task in self.task(each)]
+
+    def task(self, node):
+        value = self.value(node)
+        if value is None:
+            return []
+        kind = value.type if isinstance(value, ir.Expr) else None
+        if not isinstance(kind, (ir.ScalarType, ir.ArrayType)) or kind.dtype != DataType.TASK_ID:
+            hint = "out, tid = pl.submit(self.kernel, ..), or `with pl.at(..) as tid:`"
+            self.fail(ParserTypeError, f"deps: {ast.unparse(node)} is no task", node, hint)
+        return [value]
+
+    def listed_tasks(self, node):
+        """[ids[k] for k in range(n)], with a constant n."""
+        loop = node.generators[0]
+        call = loop.iter
+        plain = len(node.generators) == 1 and not loop.ifs and isinstance(loop.target, ast.Name)
+        named = isinstance(call, ast.Call) and not call.keywords and ast.unparse(call.func) in ("range", "pl.range")
+        bounds = [self.value(each) for each in call.args] if plain and named else []
+        if not 1 <= len(bounds) <= 3 or not all(type(each) is int for each in bounds):
+            self.fail(
+                UnsupportedFeatureError, "this list of tasks is not supported", node, "[ids[k] for k in range(4)]"
+            )
+        outer, found = self.env, []
+        for number in range(*bounds):
+            self.env = {**outer, loop.target.id: number}
+            found += self.task(node.elt)
+        self.env = outer
+        return found

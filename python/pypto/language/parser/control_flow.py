@@ -70,6 +70,8 @@ class ControlFlow:
             self.for_range(node, call, name)
         elif name == "pl.split_aiv":
             self.split_aiv(node, call)
+        elif name == "pl.spmd":
+            self.spmd_loop(node, call)
         else:
             self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter)
 

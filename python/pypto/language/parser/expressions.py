@@ -54,9 +54,7 @@ class Expressions:
 
     def symbol(self, extent, node):
         """The variable of an extent known at run time."""
-        if extent.var is None:
-            extent.var = ir.Var(extent.name, ir.ScalarType(DataType.INDEX), self.span(node))
-        return extent.var
+        return extent.variable(self.span(node))
 
     def value_Constant(self, node):
         value = node.value

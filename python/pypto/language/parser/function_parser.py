@@ -68,15 +68,22 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.depth, self.strict = 0, False
         self.ended, self.buffers, self.roots = set(), {}, {}
         self.views = {}  # parts of tensors, by variable
+        self.given_back = {}  # arguments that a call gives back, by the variable of its results
         self.returned = []
 
     def emit(self, stmt):
         super().emit(stmt)
+        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.TupleGetItemExpr):
+            given = self.given_back.get(stmt.value.tuple, [])
+            if stmt.value.index < len(given) and isinstance(given[stmt.value.index], ir.Var):
+                self.roots[stmt.var] = given[stmt.value.index]
         if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call):
             call = stmt.value
             if isinstance(call.op, ir.GlobalVar):
                 given = self.results_of(call)
-                if len(given) == 1 and isinstance(given[0], ir.Var):
+                if isinstance(stmt.var.type, ir.TupleType):
+                    self.given_back[stmt.var] = given
+                elif len(given) == 1 and isinstance(given[0], ir.Var):
                     self.roots[stmt.var] = given[0]
                 return
             index = written_operand(call)

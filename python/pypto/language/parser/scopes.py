@@ -6,6 +6,8 @@ from pypto.language.names import Name
 from pypto.language.parser.diagnostics import ParserSyntaxError, ParserTypeError, UnsupportedFeatureError
 from pypto.pypto_core import DataType, ir
 
+_SUBMITS = ("submit", "spmd_submit")
+
 
 class Scopes:
     """Needs ControlFlow."""
@@ -21,6 +23,43 @@ class Scopes:
         body = self.scope_body(node)
         self.emit(ir.SplitAivScopeStmt(lane, mode, body, hint, keywords, self.span(node)))
 
+    def spmd_loop(self, node, call):
+        """for i in pl.spmd(n): `i` is the block that runs the body."""
+        if not isinstance(node.target, ast.Name):
+            self.fail(ParserSyntaxError, "target must be a name", node.target)
+        arguments, attrs = self.scope_arguments(call)
+        index = ir.create_op("tile.get_block_idx", span=self.span(node.target))
+        block = ir.Var(node.target.id, index.type, self.span(node.target))
+        self.env = {**self.env, node.target.id: block}
+        hint = attrs.pop("name_hint", "")
+        self.spmd(node, call, arguments, attrs, hint, ir.AssignStmt(block, index, self.span(node.target)))
+
+    def spmd(self, node, call, arguments, attrs, hint, first=None):
+        """A scope that `core_num` blocks run; `first` begins its body."""
+        count = attrs.pop("core_num", arguments[0] if arguments else None)
+        if count is None or len(arguments) > 1:
+            self.fail(ParserTypeError, "pl.spmd takes the number of blocks", call)
+        if isinstance(count, int) and count < 1:
+            self.fail(ParserTypeError, "pl.spmd needs at least one block", call)
+        sync = bool(attrs.pop("sync_start", False))
+        for hint_only in ("allow_early_resolve", "dumps", "split", "slot_num"):  # they change no result
+            attrs.pop(hint_only, None)
+        if attrs:
+            self.fail(UnsupportedFeatureError, f"{', '.join(attrs)} of pl.spmd is not supported yet", call)
+        body = self.scope_body(node)
+        if first is not None:
+            body = ir.SeqStmts([first, *body.stmts], self.span(node))
+        self.emit(ir.SpmdScopeStmt(self.as_expr(count, call), sync, body, hint, attrs, self.span(node)))
+
+    def calls_kernel(self, node):
+        """Whether a body is one call of a function, which is then the kernel."""
+        body = [each for each in node.body if not isinstance(getattr(each, "value", None), ast.Constant)]
+        value = getattr(body[0], "value", None) if len(body) == 1 else None
+        func = value.func if isinstance(value, ast.Call) else None
+        if isinstance(func, ast.Attribute):
+            return isinstance(func.value, ast.Name) and func.value.id == "self" or self.is_call(value, *_SUBMITS)
+        return isinstance(func, ast.Name)
+
     def scope_body(self, node):
         stmts, after, yielded = self.body(node.body, self.env)
         if yielded is not None:
@@ -31,11 +70,25 @@ class Scopes:
     def stmt_With(self, node):
         if len(node.items) != 1 or not isinstance(node.items[0].context_expr, ast.Call):
             self.fail(UnsupportedFeatureError, "with takes one of pl.at, pl.cluster, pl.spmd, pl.scope", node)
-        call, span = node.items[0].context_expr, self.span(node)
-        if node.items[0].optional_vars is not None:
-            self.fail(UnsupportedFeatureError, "`as` of a scope is not supported yet", node)
+        call = node.items[0].context_expr
         callee = self.value(call.func)
         name = callee.full if isinstance(callee, Name) else ""
+        self.scope(node, name, call)
+        self.name_task(node, name)
+
+    def name_task(self, node, name):
+        """`as task`. Launches are ordered by the memory that they share, so a task behind the scope is as good."""
+        task = node.items[0].optional_vars
+        if task is None:
+            return
+        if name not in ("pl.at", "pl.spmd"):
+            self.fail(ParserTypeError, "only pl.at and pl.spmd have a task", task)
+        if not isinstance(task, ast.Name):
+            self.fail(ParserTypeError, "`as` of a scope needs a name", task)
+        self.bind(task.id, ir.create_op("system.task_dummy", [], span=self.span(task)), task)
+
+    def scope(self, node, name, call):
+        span = self.span(node)
         arguments, attrs = self.scope_arguments(call)
         hint = attrs.pop("name_hint", "")
         if name == "pl.at":
@@ -51,19 +104,20 @@ class Scopes:
         elif name == "pl.cluster":
             self.emit(ir.ClusterScopeStmt(self.scope_body(node), hint, attrs, span))
         elif name == "pl.spmd":
-            count = attrs.pop("core_num", arguments[0] if arguments else None)
-            sync = attrs.pop("sync_start", False)
-            cores = self.as_expr(count, call)
-            self.emit(ir.SpmdScopeStmt(cores, sync, self.scope_body(node), hint, attrs, span))
+            self.spmd(node, call, arguments, attrs, hint)
         elif name in ("pl.scope", "pl.manual_scope"):
             self.emit(ir.RuntimeScopeStmt(name == "pl.manual_scope", self.scope_body(node), hint, attrs, span))
         else:
             self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call)
 
     def scope_arguments(self, call):
-        """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot."""
+        """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot. `deps` is read
+        and left out: launches are ordered by all memory that they share, so an edge more changes no result."""
         attrs = {}
         for each in call.keywords:
+            if each.arg == "deps":
+                self.tasks(each.value)
+                continue
             if each.arg != "optimizations":
                 attrs[each.arg] = self.value(each.value)
                 continue

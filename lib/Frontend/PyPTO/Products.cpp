@@ -1,0 +1,273 @@
+// Products of parts of tensors. What L0C holds is one tile; a greater one is computed where it is stored, part by part,
+// in the sizes that the chooser of the cube kernels takes.
+#include "TileNodes.h"
+#include "Tiler.h"
+
+#include "pto_mlir/Kernels/CubeTiling.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace {
+
+ir::Attrs in(ir::MemorySpace memory) {
+  return {{"target_memory", ir::EnumValue{ir::EnumTraits<ir::MemorySpace>::kKind, uint8_t(memory)}}};
+}
+
+std::string sizesOf(const Contraction &product) {
+  return std::to_string(product.m) + " x " + std::to_string(product.n);
+}
+
+/// Whether a cast is what the way out of L0C does by itself.
+bool narrows(const ir::OpView &cast) {
+  auto target = cast.Keyword<pypto::DataType>("target_type");
+  return cast.Keyword<std::string>("mode") == "rint" &&
+         (target == pypto::DataType::BF16 || target == pypto::DataType::FP16);
+}
+
+} // namespace
+
+Contraction Tiler::contraction(const ir::OpView &view, const ir::CallPtr &call) const {
+  if (view.row()->Find("c_matrix_nz") >= 0 && view.Keyword<bool>("c_matrix_nz").value_or(false))
+    fail(place, "c_matrix_nz of a product of tensors is not lowered yet; load and move tiles");
+  auto a = windowOf(view.Operand("lhs")), b = windowOf(view.Operand("rhs"));
+  if (!a || !b)
+    fail(place, "a product of tensors that the kernel computes is not lowered yet; store them first");
+  if (a->extents.size() != 2 || b->extents.size() != 2 || a->shape.size() != 2 || b->shape.size() != 2)
+    fail(place, "a product of tensors needs two axes");
+  Contraction product{*a, *b};
+  product.aTransposed = view.Keyword<bool>("a_trans").value_or(false);
+  product.bTransposed = view.Keyword<bool>("b_trans").value_or(false);
+  auto [m, k] = extentsOf(a->extents, place);
+  auto [k2, n] = extentsOf(b->extents, place);
+  if (product.aTransposed)
+    std::swap(m, k);
+  if (product.bTransposed)
+    std::swap(k2, n);
+  if (k != k2)
+    fail(place, "a product of " + std::to_string(k) + " columns and " + std::to_string(k2) + " rows");
+  product.m = m, product.n = n, product.k = k;
+  product.bytes = ir::ElementTypeOf(view.Operand("lhs")->type_)->GetByte();
+  product.place = call->span_;
+  return product;
+}
+
+bool Tiler::fits(const Contraction &product) const {
+  int64_t rows = llvm::alignTo(uint64_t(product.m), 16), columns = llvm::alignTo(uint64_t(product.n), 16);
+  int64_t operandBytes = std::min(arch.memory(isa::Memory::L0A).bytes, arch.memory(isa::Memory::L0B).bytes) / 2;
+  return columns <= int64_t(arch.memory(isa::Memory::L0C).bytes) / 4 / rows &&
+         std::max(rows, columns) * 16 * product.bytes <= operandBytes;
+}
+
+/// A window of an operand of the product, moved to L0.
+ir::VarPtr Tiler::part(const Window &window, bool isTransposed, ir::ExprPtr row, int64_t rows, ir::ExprPtr column,
+                       int64_t columns, ir::MemorySpace space) {
+  if (isTransposed) {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
+  std::vector<ir::ExprPtr> offsets{sum(window.offsets[0], row), sum(window.offsets[1], column)};
+  ir::VarPtr mat = bind(make("tile.load", {window.tensor, tuple(offsets), tuple({number(rows), number(columns)})},
+                             in(ir::MemorySpace::Mat)));
+  if (isTransposed)
+    mat = bind(make("tile.transpose_view", {mat}));
+  return bind(make("tile.move", {mat}, in(space)));
+}
+
+/// A whole product in L0C, in steps along K that L0 holds; added to `acc` where there is one.
+ir::VarPtr Tiler::product(const Contraction &product, ir::VarPtr acc) {
+  if (!fits(product))
+    fail(place, "a product of " + sizesOf(product) + " is greater than L0C; store it before anything else reads it");
+  int64_t operandBytes = std::min(arch.memory(isa::Memory::L0A).bytes, arch.memory(isa::Memory::L0B).bytes) / 2;
+  int64_t step = llvm::alignDown(uint64_t(operandBytes / (std::max(product.m, product.n) * product.bytes)), 16);
+  for (int64_t begin = 0; begin < product.k; begin += step) {
+    int64_t size = std::min(step, product.k - begin);
+    ir::VarPtr left =
+        part(product.a, product.aTransposed, number(0), product.m, number(begin), size, ir::MemorySpace::Left);
+    ir::VarPtr right =
+        part(product.b, product.bTransposed, number(begin), size, number(0), product.n, ir::MemorySpace::Right);
+    acc = bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
+  }
+  return acc;
+}
+
+ir::VarPtr Tiler::accumulated(const ir::OpView &view, const ir::CallPtr &call) {
+  if (view.Operand("init_cond"))
+    fail(place, "init_cond of a product of tensors is not lowered yet; begin with pl.matmul");
+  auto acc = ir::As<ir::Var>(rewritten(view.Operand("acc")));
+  if (!acc || !ir::IsA<ir::TileType>(acc->type_))
+    fail(place, "pl.matmul_acc adds to a product that the same kernel computes; begin with pl.matmul");
+  return product(contraction(view, call), acc);
+}
+
+/// The product itself for a cast that its store does.
+ir::VarPtr Tiler::narrowedProduct(const ir::OpView &view) {
+  auto var = ir::As<ir::Var>(view.Operand("x"));
+  ir::VarPtr tile = var ? tileOf(var.get()) : nullptr;
+  auto type = tile ? ir::As<ir::TileType>(tile->type_) : nullptr;
+  return type && type->GetMemorySpace() == ir::MemorySpace::Acc && narrows(view) ? tile : nullptr;
+}
+
+const Contraction *Tiler::lateProduct(const ir::ExprPtr &expr) const {
+  auto var = ir::As<ir::Var>(expr);
+  auto found = var ? lateProducts.find(var.get()) : lateProducts.end();
+  return found == lateProducts.end() ? nullptr : &found->second;
+}
+
+void Tiler::refuseLate(const ir::ExprPtr &expr) const {
+  if (const Contraction *product = lateProduct(expr))
+    fail(place, "a product of " + sizesOf(*product) + " is greater than L0C; store it before anything else reads it");
+}
+
+/// Whether the value is a product that is computed later.
+bool Tiler::late(const ir::VarPtr &var, const ir::CallPtr &call) {
+  ir::OpView view(*call);
+  if (!view.row())
+    return false;
+  if (view.row()->name == "tensor.matmul") {
+    Contraction product = contraction(view, call);
+    if (fits(product))
+      return false;
+    lateProducts.emplace(var.get(), std::move(product));
+    return true;
+  }
+  const Contraction *product = view.row()->name == "tensor.cast" ? lateProduct(view.Operand("x")) : nullptr;
+  if (!product)
+    return false;
+  if (!narrows(view))
+    fail(place, "a cast of a product that is greater than L0C is its store's, which rounds to even: mode=\"rint\", to "
+                "pl.BF16 or pl.FP16");
+  lateProducts.emplace(var.get(), Contraction(*product));
+  return true;
+}
+
+ir::VarPtr Tiler::index(const char *hint) const {
+  return std::make_shared<const ir::Var>(hint, std::make_shared<const ir::ScalarType>(pypto::DataType::INDEX), place);
+}
+
+/// Runs `body` for parts of an extent: in a loop over the whole ones, then for the rest.
+void Tiler::steps(int64_t extent, int64_t step, llvm::function_ref<void(ir::ExprPtr, int64_t)> body) {
+  int64_t whole = extent / step;
+  if (whole == 1)
+    body(number(0), step);
+  if (whole > 1) {
+    auto begin = index("begin");
+    Stmts made;
+    Stmts *outer = std::exchange(out, &made);
+    body(begin, step);
+    out = outer;
+    out->push_back(std::make_shared<const ir::ForStmt>(
+        begin, number(0), number(whole * step), number(step), std::vector<ir::IterArgPtr>(),
+        std::make_shared<const ir::SeqStmts>(std::move(made), place), std::vector<ir::VarPtr>(), place));
+  }
+  if (extent % step)
+    body(number(whole * step), extent % step);
+}
+
+void Tiler::storeParts(const Contraction &product, const ir::VarPtr &tensor, const std::vector<ir::ExprPtr> &offset,
+                       const ir::Attrs &keywords) {
+  cube::CubeProblem problem;
+  problem.m = product.m, problem.n = product.n, problem.k = product.k, problem.inBytes = unsigned(product.bytes);
+  auto limits = cube::cubeLimits(arch.name);
+  auto tiling = limits ? cube::chooseCubeTiling(problem, *limits) : std::nullopt;
+  if (!tiling)
+    fail(place, "a product of " + sizesOf(product) + " has no tiling");
+  auto part = [&](ir::ExprPtr row, int64_t rows, ir::ExprPtr column, int64_t columns) {
+    auto step = [&](ir::VarPtr acc, const ir::ExprPtr &begin, int64_t size) {
+      ir::VarPtr left = this->part(product.a, product.aTransposed, row, rows, begin, size, ir::MemorySpace::Left);
+      ir::VarPtr right =
+          this->part(product.b, product.bTransposed, begin, size, column, columns, ir::MemorySpace::Right);
+      return bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
+    };
+    // The first step, which may be a short one, and a loop over the others: two tiles for each operand.
+    int64_t first = product.k % tiling->baseK ? product.k % tiling->baseK : tiling->baseK;
+    ir::VarPtr acc = step(nullptr, number(0), first);
+    if (first < product.k) {
+      auto begin = index("k");
+      auto sum = std::make_shared<const ir::IterArg>("acc", acc->type_, acc, place);
+      Stmts made;
+      Stmts *outer = std::exchange(out, &made);
+      std::vector<ir::ExprPtr> next{step(sum, begin, tiling->baseK)};
+      made.push_back(std::make_shared<const ir::YieldStmt>(std::move(next), place));
+      out = outer;
+      acc = std::make_shared<const ir::Var>("acc", acc->type_, place);
+      out->push_back(std::make_shared<const ir::ForStmt>(
+          begin, number(first), number(product.k), number(tiling->baseK), std::vector<ir::IterArgPtr>{sum},
+          std::make_shared<const ir::SeqStmts>(std::move(made), place), std::vector<ir::VarPtr>{acc}, place));
+    }
+    std::vector<ir::ExprPtr> at{sum(offset[0], row), sum(offset[1], column)};
+    out->push_back(std::make_shared<const ir::EvalStmt>(make("tile.store", {acc, tuple(at), tensor}, keywords), place));
+  };
+  steps(product.m, tiling->baseM, [&](ir::ExprPtr row, int64_t rows) {
+    steps(product.n, tiling->baseN,
+          [&](ir::ExprPtr column, int64_t columns) { part(row, rows, std::move(column), columns); });
+  });
+}
+
+Tiler::Stmts Tiler::storesOf(const ir::Var *product, const ir::VarPtr &tensor) {
+  Stmts made;
+  Stmts *outer = std::exchange(out, &made);
+  const Contraction &late = lateProducts.at(product);
+  place = late.place;
+  name = tensor->name_hint_;
+  checkUnwritten(product);
+  storeParts(late, tensor, zeros(2), {});
+  out = outer;
+  return made;
+}
+
+/// The tensor that a variable is, as results of stores are what was stored to.
+const ir::Var *Tiler::storedTo(const ir::Var *tensor) const {
+  for (auto found = stored.find(tensor); found != stored.end(); found = stored.find(tensor))
+    tensor = found->second;
+  return tensor;
+}
+
+/// Products that are still to be computed must not read what is written here.
+void Tiler::noteWrite(const ir::VarPtr &result, const ir::Var *tensor) {
+  if (result && result.get() != tensor)
+    stored[result.get()] = tensor;
+  for (const auto &[var, product] : lateProducts)
+    if (storedTo(product.a.tensor.get()) == storedTo(tensor) || storedTo(product.b.tensor.get()) == storedTo(tensor))
+      spoilt.insert(var);
+}
+
+void Tiler::checkUnwritten(const ir::Var *product) const {
+  if (spoilt.count(product))
+    fail(place, "an operand of a product that is greater than L0C is written before the product is stored; store it "
+                "at once");
+}
+
+/// `var = assemble(target, product, offset)` where the product is computed here.
+bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
+  ir::ExprPtr source = view.Operand("source");
+  const Contraction *found = lateProduct(source);
+  Contraction product = found ? *found : Contraction();
+  if (auto call = ir::As<ir::Call>(source); call && call->op_->name_ == "tensor.matmul") {
+    product = contraction(ir::OpView(*call), call);
+    if (fits(product))
+      return false;
+  } else if (!found) {
+    return false;
+  }
+  auto window = windowOf(view.Operand("target"));
+  if (!window)
+    fail(place, "a product of " + sizesOf(product) + " is greater than L0C; assemble it into an output");
+  if (ir::ElementTypeOf(source->type_) != ir::ElementTypeOf(window->tensor->type_))
+    fail(place, "the product and the tensor that it is stored to have different elements; cast it with mode=\"rint\"");
+  std::vector<ir::ExprPtr> offset = view.Elements("offset");
+  if (offset.size() != 2 || window->offsets.size() != 2)
+    fail(place, "a product is stored to a tensor of two axes");
+  for (size_t axis = 0; axis < 2; ++axis)
+    if (auto known = ir::ConstantInt(window->offsets[axis]); !known || *known)
+      fail(place, "assemble into a view that is made inside the kernel; make it before the scope");
+  if (auto var = ir::As<ir::Var>(source))
+    checkUnwritten(var.get());
+  storeParts(product, window->tensor, offset, static_cast<const ir::Call &>(*stmt.value_).kwargs_);
+  noteWrite(stmt.var_, window->tensor.get());
+  out->push_back(std::make_shared<const ir::AssignStmt>(stmt.var_, window->tensor, stmt.span_));
+  return true;
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,53 @@
+// Nodes that the walk over operations on tensors makes often.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TILENODES_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_TILENODES_H
+
+#include "Types.h"
+
+#include "pypto/ir/expr.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+inline ir::ExprPtr number(int64_t value) {
+  return std::make_shared<const ir::ConstInt>(value, pypto::DataType::INDEX, ir::Span::unknown());
+}
+
+inline ir::ExprPtr tuple(std::vector<ir::ExprPtr> elements) {
+  return std::make_shared<const ir::MakeTuple>(std::move(elements), ir::Span::unknown());
+}
+
+inline ir::ExprPtr sum(const ir::ExprPtr &a, int64_t b) {
+  if (auto known = ir::ConstantInt(a))
+    return number(*known + b);
+  return b ? ir::ExprPtr(ir::MakeBinary(ir::NodeKind::Add, a, number(b), pypto::DataType::INDEX, a->span_)) : a;
+}
+
+inline ir::ExprPtr sum(const ir::ExprPtr &a, const ir::ExprPtr &b) {
+  if (auto known = ir::ConstantInt(b))
+    return sum(a, *known);
+  if (auto known = ir::ConstantInt(a))
+    return sum(b, *known);
+  return ir::MakeBinary(ir::NodeKind::Add, a, b, pypto::DataType::INDEX, a->span_);
+}
+
+inline std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::ExprPtr>(count, number(0)); }
+
+inline const std::vector<ir::ExprPtr> &shapeOf(const ir::VarPtr &var) { return *ir::ShapeOf(var->type_); }
+
+/// Extents of a shape of two axes; one axis is a row.
+inline std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &span) {
+  int64_t rows = 1, columns = 1;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    auto extent = ir::ConstantInt(shape[axis]);
+    if (!extent)
+      fail(span, "operations on tensors need extents that are known when the program is compiled");
+    (axis + 1 == shape.size() ? columns : rows) *= *extent;
+  }
+  return {rows, columns};
+}
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif
