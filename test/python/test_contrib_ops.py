@@ -175,6 +175,15 @@ def test_quantised_elements(dtype):
     np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+def test_quantised_and_back(dtype):
+    x, step, zero = rand(4, 6, 5) * 3, scales(6), whole(dtype, 6)
+    feed = {"x": x, "s": step, "z": zero}
+    (got,) = compare("QuantizeLinear", feed, atol=0, host=True, axis=1)
+    compare("DequantizeLinear", {**feed, "x": got}, atol=0, host=True, axis=1)
+    compare("QuantizeLinear", {"x": x, "s": step[0], "z": zero[0]}, atol=0, host=True)
+
+
 def test_quantised_softmax():
     x = whole(np.uint8, 4, 30)
     feed = {"x": x, "a": F(0.02), "p": np.uint8(7), "c": F(1 / 256), "r": np.uint8(0)}

@@ -67,7 +67,8 @@ Value repeated(Node &node, unsigned i, int64_t axis, int64_t block) {
 std::optional<Scales> readScales(Node &node) {
   int64_t rank = node.type(0).getRank();
   Scales result;
-  int64_t given = node.opset() >= 13 ? node.intAttr("axis", 1) : 1;
+  bool isContrib = node.opset() == 1; // of com.microsoft
+  int64_t given = node.opset() >= 13 || isContrib ? node.intAttr("axis", 1) : 1;
   result.block = node.opset() >= 21 ? node.intAttr("block_size", 0) : 0;
   if (result.block < 0)
     return (void)node.error("attribute 'block_size' is negative"), std::nullopt;
@@ -147,6 +148,8 @@ LogicalResult importDequantizeLinear(Node &node) {
 void registerQuantize(Registry &registry) {
   registry.add("QuantizeLinear", {10, kMaxOpset, 2, 3, importQuantizeLinear});
   registry.add("DequantizeLinear", {10, kMaxOpset, 2, 3, importDequantizeLinear});
+  registry.add("com.microsoft.QuantizeLinear", {1, 1, 2, 3, importQuantizeLinear});
+  registry.add("com.microsoft.DequantizeLinear", {1, 1, 2, 3, importDequantizeLinear});
 }
 
 } // namespace pto_mlir::onnx
