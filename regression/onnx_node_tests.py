@@ -59,6 +59,8 @@ def totals(outcomes: list[Outcome]) -> dict[str, int]:
         "passed": len(passed),
         **{kind: status[kind] for kind in (*FAILED, *KNOWN, "out of scope")},
         "passed with nodes on the host": sum(bool(outcome.host_ops) for outcome in passed),
+        "with inputs of f32, f16 or bf16": sum(outcome.has_floats for outcome in inside),
+        "of these passed on the engines alone": sum(outcome.has_floats and not outcome.host_ops for outcome in passed),
         "passed specialised on values": sum(bool(outcome.specialised) for outcome in passed),
         "onnxruntime passed": sum(outcome.onnxruntime == "passed" for outcome in inside),
         "onnxruntime passed, we did not": sum(

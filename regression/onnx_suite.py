@@ -39,6 +39,7 @@ WITHIN_A_ROUNDING = {
     "test_dft_inverse",
     "test_dft_inverse_opset19",
 }
+FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 # The newest IR and opset that onnxruntime reads; it takes most newer tests when they claim to be older.
 ORT_IR, ORT_OPSET = 13, 26
 
@@ -51,6 +52,7 @@ class Outcome:
     name: str
     op: str = ""
     opset: int = 0
+    has_floats: bool = False  # among the inputs, of a type that the engines compute in
     status: str = ""
     reason: str = ""
     host_ops: list[str] = field(default_factory=list)
@@ -134,6 +136,7 @@ def describe(outcome: Outcome, model: onnx.ModelProto | None) -> None:
     known = [op for op in {schema.name for schema in onnx.defs.get_all_schemas()} if flat.startswith(op.lower())]
     is_node = len(ops) > 1 and known
     outcome.op = max(known, key=len) if is_node else ops[0]
+    outcome.has_floats = any(info.type.tensor_type.elem_type in FLOATS for info in model.graph.input)
     outcome.opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=0)
 
 
