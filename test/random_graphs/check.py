@@ -108,3 +108,10 @@ def check(graph: Graph, targets: Sequence[Target]) -> Outcome:
 def cause(text: str) -> str:
     """A refusal without the folder of its file."""
     return " | ".join(re.sub(r"/\S*/m\.(onnx|mlir|pmodel)", r"m.\1", text).splitlines())[:500]
+
+
+def kind(reason: str) -> str:
+    """A refusal without names and numbers."""
+    text = re.sub(r"m\.(onnx|mlir): ", "", reason)
+    text = re.sub(r"'[^']*'", "'..'", text)
+    return re.sub(r"-?\d+(\.\d+)?", "N", text)[:200]

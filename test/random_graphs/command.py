@@ -10,11 +10,10 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import re
 import time
 from pathlib import Path
 
-from .check import BAD, TARGETS, Outcome, Target, check
+from .check import BAD, TARGETS, Outcome, Target, check, kind
 from .generate import generate
 from .reducer import reduce, write
 from .workers import each
@@ -59,13 +58,6 @@ def summary(made: dict[int, Outcome]) -> str:
     causes = collections.Counter(kind(outcome.reason) for outcome in made.values() if outcome.status == "refused")
     lines = [f"{number:6} refused: {text}" for text, number in causes.most_common()]
     return "\n".join([*lines, ", ".join(f"{number} {status}" for status, number in counts.most_common())])
-
-
-def kind(reason: str) -> str:
-    """A refusal without names and numbers."""
-    text = re.sub(r"m\.(onnx|mlir): ", "", reason)
-    text = re.sub(r"'[^']*'", "'..'", text)
-    return re.sub(r"-?\d+(\.\d+)?", "N", text)[:200]
 
 
 def parser() -> argparse.ArgumentParser:

@@ -36,6 +36,7 @@ EXACT = set(
 ROUNDED = {"Add", "Sub", "Mul", "Sum", "Cast", "CastLike", "ReduceSum", "CumSum"}  # the exact result rounded
 ORDERED = {"TopK": 0, "ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "Unique": 0}  # compare elements with each other
 PARAMETERS = {"Resize": 1, "Dropout": 1}  # the operands from here on are no data: they are not moved
+INNER = {"RNN", "GRU", "LSTM"}  # gates of up to 1 inside, whatever comes out
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Hardmax"}  # floats that jump
 
 
@@ -169,7 +170,8 @@ def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str
         if graph.kinds[name] in FLOATS and not (is_exact and not np.any(spread)):
             unit = unit_of([graph.kinds[n] for n in arrays] + [graph.kinds[name]], mode)
             own = own_error(array, graph.kinds[name], mode, 1 if is_exact or is_rounded else 8)
-            error = error + own + (0 if is_exact or is_rounded else unit * np.max(np.abs(array), initial=0))
+            size = np.max(np.abs(array), initial=1 if node.op_type in INNER else 0)
+            error = error + own + (0 if is_exact or is_rounded else unit * size)
             if np.max(error, initial=0) > SHARE * max(np.max(np.abs(array), initial=0), 1e-2):
                 raise Unusable(f"{name}: ill-conditioned")
         made[name] = Value(array, error)

@@ -95,6 +95,8 @@ def conv(d: Draw) -> list[str]:
         del window["pads"]
         window["auto_pad"] = d.one(["SAME_UPPER", "SAME_LOWER", "VALID"])
         window["dilations"] = [1] * len(spatial)
+        if any(k > size for k, size in zip(window["kernel_shape"], spatial, strict=True)):
+            raise Unusable("larger than the image")
     return d.add("Conv", [x, w, *bias], group=group, **window)
 
 

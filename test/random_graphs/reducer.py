@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from .check import Outcome, Target, check
+from .check import Outcome, Target, check, kind
 from .exact import trace
 from .generate import prune
 from .model import FLOATS, Graph, numpy_type, reads
@@ -22,7 +22,7 @@ def _fails(graph: Graph, outcome: Outcome, targets: Sequence[Target], limit: flo
         return False
     work = lambda candidate: check(candidate, targets)
     ((_, now),) = each([graph], work, 1, limit)
-    return now.status == outcome.status
+    return now.status == outcome.status and (now.status != "refused" or kind(now.reason) == kind(outcome.reason))
 
 
 def _alive(graph: Graph) -> Graph:
@@ -83,17 +83,6 @@ def reduce(graph: Graph, outcome: Outcome, targets: Sequence[Target], limit: flo
                 if fails(small):
                     graph, shrunk = small, True
                     break
-    return _inputs_to_weights(graph, fails)
-
-
-def _inputs_to_weights(graph: Graph, fails) -> Graph:
-    """Inputs that may as well be weights stay inputs; weights that may be inputs become these."""
-    for name in list(graph.weights):
-        made = _with(graph)
-        if name in made.weights:
-            made.inputs[name] = made.weights.pop(name)
-            if fails(made):
-                graph = made
     return graph
 
 
