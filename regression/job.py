@@ -23,7 +23,7 @@ from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
 
 from . import metrics, zoo
-from .measure import command, medians, onnxruntime_call, onnxruntime_session
+from .measure import asked, command, medians, onnxruntime_call, onnxruntime_session
 from .precise import distance, float64_outputs
 
 FLOAT64_SEEDS = range(
@@ -43,8 +43,7 @@ def prepare(spec: dict) -> dict:
         model.name,
         "--model_def",
         onnx,
-        "--input_shapes",
-        model.shapes,
+        *model.transform_options,
         "--mlir",
         mlir,
     )
@@ -82,7 +81,7 @@ def float64_distances(model, spec: dict, names: list[str], session, reference) -
     known = npz.load(file) if file.is_file() else {}
     for seed in FLOAT64_SEEDS if known else ():
         feed, exact = zoo.feed(model, Path(spec["cache"]), seed), {name: known[f"{seed}/{name}"] for name in names}
-        ours.append(distance(dict(zip(names, session.run(None, feed))), exact))
+        ours.append(distance(dict(zip(names, session.run(None, asked(session, feed)))), exact))
         theirs.append(distance(dict(zip(names, onnxruntime_call(reference, feed))), exact))
     return [mean(ours), mean(theirs)] if known else []
 
@@ -129,11 +128,11 @@ def check_all_tensors(model, spec: dict, onnx: Path, feed: dict, debug_file: Pat
     """Every tensor of the model: compared where the debug build keeps it, absorbed, or listed with a reason. One that
     is none of these is a problem, like one below its bound."""
     session = InferenceSession(str(debug_file), threads=spec["threads"])
-    values = session.run_with_debug(feed)
+    values = session.run_with_debug(asked(session, feed))
     reference = run_onnx(onnx, feed, all_tensors=True)
     rows = compare({name: values[name] for name in reference if name in values}, reference)
     label(rows, graph_of(onnx))
-    where = account(reference, rows, absorbed_names(session), constants(onnx, feed))
+    where = account(reference, rows, absorbed_names(session), constants(onnx, asked(session, feed)))
     if where.problem:
         problems.append(where.problem)
     parts = {
@@ -222,7 +221,8 @@ def run_model(spec: dict) -> dict:
     names = [o.name for o in reference.get_outputs()]
     if [o.name for o in session.get_outputs()] != names:
         problems.append(f"outputs are {[o.name for o in session.get_outputs()]}, the model's are {names}")
-    ours, theirs = session.run(None, feed), onnxruntime_call(reference, feed)
+    mine = asked(session, feed)
+    ours, theirs = session.run(None, mine), onnxruntime_call(reference, feed)
     npz.save(work / f"{stem}_outputs.npz", dict(zip(names, ours)))
     result["profile"] = dict(session.profile(True))
     result["outputs"] = check_outputs(model, spec, names, ours, theirs, problems)
@@ -238,7 +238,7 @@ def run_model(spec: dict) -> dict:
         result |= check_all_tensors(model, spec, onnx, feed, debug_file, problems)
         debug_file.unlink()
 
-    times = medians([lambda: session.run(None, feed), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])
+    times = medians([lambda: session.run(None, mine), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])
     result["seconds"] |= {"cmodel": times[0], "onnxruntime": times[1]}
     if model.metric in metrics.OF_ONE_MODEL:
         result["metric"] = metrics.OF_ONE_MODEL[model.metric](model, cache, session, reference, mode)

@@ -80,4 +80,9 @@ def onnxruntime_session(path: str | os.PathLike, threads: int = 1):
 
 def onnxruntime_call(session, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
     """All outputs; the feed may hold more than the model asks for."""
-    return session.run(None, {i.name: feed[i.name] for i in session.get_inputs()})
+    return session.run(None, asked(session, feed))
+
+
+def asked(session, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The part of a feed that a session of either kind has inputs for."""
+    return {i.name: feed[i.name] for i in session.get_inputs()}

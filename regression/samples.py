@@ -141,6 +141,16 @@ def photographed_page(path: Path, size: int = 640) -> Image.Image:
     return ground
 
 
+def waveform(shape: list[int], seed: int = 0) -> np.ndarray:
+    """A voice-like sound at 16 kHz: harmonics of a gliding pitch, swelling and fading, with hiss."""
+    rng = np.random.default_rng(300 + seed)
+    time = np.arange(int(np.prod(shape))) / 16000
+    phase = 2 * np.pi * np.cumsum(140 + 25 * np.sin(2 * np.pi * 3 * time)) / 16000
+    voice = sum(np.sin(k * phase + rng.uniform(0, 6.28)) / k for k in range(1, 20))
+    sound = 0.15 * voice * (1 + np.sin(2 * np.pi * 4 * time)) + 0.01 * rng.standard_normal(time.size)
+    return sound.reshape(shape).astype(np.float32)
+
+
 def picture(model, kind: str, shape: list[int], seed: int) -> np.ndarray:
     """A line, page or photo through the model's pre-processing."""
     image = {"line": line, "page": lambda s: page(s)[0], "photo": photo}[kind](seed)

@@ -18,7 +18,8 @@ FOLDER = Path(__file__).resolve().parent
 DESCRIPTIONS = FOLDER / "models"
 MODES = ("F32", "F16", "BF16")
 DEFAULT_PROCESSOR = next(iter(compiler.processors()))
-KINDS = ("line", "page", "photo", "normal", "tokens", "segments", "mask")
+SENTENCE_KINDS = ("tokens", "segments", "mask")
+KINDS = ("line", "page", "photo", "normal", "waveform", "integers", "value", *SENTENCE_KINDS)
 DEBIAN_PYTHON = "/usr/bin/python3"
 MISSING_PACKAGE = 3  # exit code of a maker whose packages are not installed
 
@@ -29,12 +30,14 @@ class Unavailable(Exception):
 
 @dataclass
 class Input:
-    """One input: `kind` is line, page or photo (pictures), normal (seeded noise), or tokens, segments, mask
-    (sentences)."""
+    """One input: `kind` is line, page or photo (pictures), normal (seeded noise), waveform (sound), integers (seeded,
+    int64, from 0 to below `most`), tokens, segments, mask (sentences), or value (an integer that is compiled in)."""
 
     name: str
     shape: list[int]
     kind: str
+    most: int = 2
+    value: int = 0
 
 
 @dataclass
@@ -67,11 +70,18 @@ class Model:
     float64: str = "graph"  # graph | torch
     metric: str = ""
     notes: str = ""
+    options: list[str] = field(default_factory=list)  # more of model_transform's
     path: Path = DESCRIPTIONS
 
     @property
     def shapes(self) -> str:
-        return "[" + ",".join("[" + ",".join(map(str, i.shape)) + "]" for i in self.inputs) + "]"
+        return "[" + ",".join("[" + ",".join(map(str, i.shape)) + "]" for i in self.inputs if i.kind != "value") + "]"
+
+    @property
+    def transform_options(self) -> list[str]:
+        """What model_transform is called with: shapes, values that are compiled in, the description's own."""
+        values = [f"--input_values={i.name}={i.value}" for i in self.inputs if i.kind == "value"]
+        return ["--input_shapes", self.shapes, *values, *self.options]
 
 
 def stem(name: str, spec: dict) -> str:
@@ -104,7 +114,12 @@ def read(path: Path) -> Model:
     except (TypeError, AttributeError) as error:
         raise UserError(f"{path}: {str(error).replace('__init__()', 'the description')}") from None
     for i in inputs:
-        if not isinstance(i.shape, list) or not i.shape or any(type(d) is not int or d < 1 for d in i.shape):
+        scalar = i.kind == "value" and i.shape == []
+        if (
+            not isinstance(i.shape, list)
+            or not (i.shape or scalar)
+            or any(type(d) is not int or d < 1 for d in i.shape)
+        ):
             raise UserError(f"{path}: input {i.name!r}: shape must be a list of positive integers, got {i.shape!r}")
         if i.kind not in KINDS:
             raise UserError(f"{path}: input {i.name!r}: kind must be one of {', '.join(KINDS)}, got {i.kind!r}")
@@ -164,6 +179,12 @@ def feed(model: Model, cache: Path, seed: int = 0) -> dict[str, np.ndarray]:
             batch[i.name] = samples.picture(model, i.kind, i.shape, seed)
         elif i.kind == "normal":
             batch[i.name] = rng.standard_normal(i.shape).astype(np.float32)
+        elif i.kind == "waveform":
+            batch[i.name] = samples.waveform(i.shape, seed)
+        elif i.kind == "integers":
+            batch[i.name] = rng.integers(0, i.most, i.shape)
+        elif i.kind == "value":
+            batch[i.name] = np.full(i.shape, i.value, np.int64)
         else:
             batch[i.name] = samples.sentences(cache / "zoo", i.shape, seed)[i.kind]
     return batch

@@ -8,89 +8,147 @@ environment. Batch-norm statistics come from one seeded batch: with the initial 
 vanish below float16.
 """
 
-import argparse
+from __future__ import annotations
+
 import os
 import sys
-import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-import numpy as np
+import seeded
 
-SEED = 2026
-NETS = {"resnet18": 13, "resnet50": 13, "resnet152": 13, "mobilenet_v2": 13, "vit_b_16": 17}  # opset of the export
+DETECTOR = {"weights": None, "weights_backbone": None}
 
 
-def build(name):
+@dataclass
+class Net:
+    """How a network is made and exported: its function below torchvision.models, what it is called with, the shape of
+    its input, the opset, and what is done to the seeded weights."""
+
+    function: str
+    shape: tuple[int, ...] = (1, 3, 224, 224)
+    opset: int = 13
+    options: dict = field(default_factory=lambda: {"weights": None})
+    outputs: tuple[str, ...] = ("output",)
+    finish: Callable | None = None
+
+
+def draw_head(net) -> None:
+    """torchvision leaves the head of a transformer at zero: every class would get the same score."""
+    import torch
+
+    torch.nn.init.normal_(net.heads.head.weight, std=0.1)
+
+
+def spread_scores(net) -> None:
+    """Fresh heads of detectors give every box nearly the same score; wider weights give an order to sort by."""
+    import torch
+
+    for name, module in net.named_modules():
+        wide = "cls_logits" in name or "classification_head" in name or "cls_score" in name
+        if wide and isinstance(module, (torch.nn.Linear, torch.nn.Conv2d)):
+            torch.nn.init.normal_(module.weight, std=(2.0 / module.weight[0].numel()) ** 0.5)
+
+
+NETS = {
+    "resnet18": Net("resnet18"),
+    "resnet50": Net("resnet50"),
+    "resnet152": Net("resnet152"),
+    "mobilenet_v2": Net("mobilenet_v2"),
+    "vit_b_16": Net("vit_b_16", opset=17, finish=draw_head),
+    "swin_t": Net("swin_t", opset=17),
+    "convnext_tiny": Net("convnext_tiny", opset=17),
+    "efficientnet_b0": Net("efficientnet_b0"),
+    "efficientnet_v2_s": Net("efficientnet_v2_s"),
+    "densenet121": Net("densenet121"),
+    "inception_v3": Net(
+        "inception_v3", (1, 3, 299, 299), options={"weights": None, "aux_logits": False, "init_weights": False}
+    ),
+    "regnet_y_400mf": Net("regnet_y_400mf"),
+    "shufflenet_v2_x1_0": Net("shufflenet_v2_x1_0"),
+    "maxvit_t": Net("maxvit_t", opset=17),
+    "deeplabv3": Net("segmentation.deeplabv3_mobilenet_v3_large", (1, 3, 224, 224), options=DETECTOR),
+    "r3d_18": Net("video.r3d_18", (1, 3, 8, 112, 112)),
+    "faster_rcnn": Net(
+        "detection.fasterrcnn_mobilenet_v3_large_320_fpn",
+        (3, 320, 320),
+        options={**DETECTOR, "min_size": 320, "max_size": 320, "rpn_pre_nms_top_n_test": 150},
+        outputs=("boxes", "labels", "scores"),
+        finish=spread_scores,
+    ),
+    "retinanet": Net(
+        "detection.retinanet_resnet50_fpn",
+        (3, 256, 256),
+        options={**DETECTOR, "min_size": 256, "max_size": 256, "topk_candidates": 200},
+        outputs=("boxes", "scores", "labels"),
+        finish=spread_scores,
+    ),
+    "ssdlite": Net(
+        "detection.ssdlite320_mobilenet_v3_large",
+        (3, 320, 320),
+        options=DETECTOR,
+        outputs=("boxes", "scores", "labels"),
+        finish=spread_scores,
+    ),
+}
+
+
+def build(name: str):
     """The network in evaluation mode; the same weights on every call and in both commands."""
     import torch
     import torchvision
 
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0))))
-    torch.manual_seed(SEED)
-    net = getattr(torchvision.models, name)(weights=None)
-    norms = [m for m in net.modules() if isinstance(m, torch.nn.BatchNorm2d)]
-    if norms:
-        for norm in norms:
-            norm.momentum = 1.0
-        net.train()
-        for module in net.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.eval()
-        with torch.no_grad():
-            net(torch.randn(4, 3, 224, 224, generator=torch.Generator().manual_seed(SEED)))
-    else:
-        # torchvision leaves the head of a transformer at zero: every class would get the same score.
-        torch.nn.init.normal_(net.heads.head.weight, std=0.1)
-    return net.eval()
+    torch.manual_seed(seeded.SEED)
+    net, function = NETS[name], torchvision.models
+    for part in NETS[name].function.split("."):
+        function = getattr(function, part)
+    module = function(**net.options)
+    batch = net.shape if len(net.shape) > 3 else (1, *net.shape)
+    seeded.set_statistics(module.backbone if len(net.shape) == 3 else module, (4, *batch[1:]))
+    if net.finish:
+        net.finish(module)
+    return module.eval()
 
 
-def export(name, path):
-    """Writes the ONNX file: input `input` 1x3x224x224, output `output` 1x1000."""
+def example(name: str):
+    """The input with which a network is traced."""
+    return seeded.normal(NETS[name].shape, 1)
+
+
+def wrapped(name: str):
+    """A module from one tensor to a tuple of tensors."""
     import torch
 
-    net = build(name)
-    x = torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(SEED + 1))
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        torch.onnx.export(net, x, temporary, opset_version=NETS[name], input_names=["input"], output_names=["output"])
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    class Wrapped(torch.nn.Module):
+        def __init__(self, net):
+            super().__init__()
+            self.net = net
+
+        def forward(self, input):
+            if input.dim() == 3:
+                boxes = self.net([input])[0]
+                return tuple(boxes[key] for key in NETS[name].outputs)
+            result = self.net(input)
+            return result["out"] if isinstance(result, dict) else result
+
+    return Wrapped(build(name)).eval()
 
 
-def float64(name, source, target):
-    """Reads `input` from an .npz and writes `output`, all of it computed in float64 with the float32 weights."""
+def export(name: str, path: str) -> None:
+    """Writes the ONNX file."""
+    plain = NETS[name].function == name and len(NETS[name].shape) == 4
+    net = build(name) if plain else wrapped(name)
+    seeded.export(net, (example(name),), path, ["input"], list(NETS[name].outputs), NETS[name].opset)
+
+
+def float64(name: str, feed: dict) -> dict:
+    """`output` of `input`, all of it computed in float64 with the float32 weights."""
     import torch
 
-    with np.load(source, allow_pickle=False) as data:
-        x = torch.from_numpy(data["input"].astype(np.float64))
     with torch.no_grad():
-        y = build(name).double()(x)
-    np.savez(target, output=y.numpy())
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
-    parser.add_argument("command", choices=["export", "float64"])
-    parser.add_argument("net", choices=sorted(NETS))
-    parser.add_argument("files", nargs="+")
-    args = parser.parse_args()
-    wanted = 1 if args.command == "export" else 2
-    if len(args.files) != wanted:
-        parser.error(f"{args.command} takes {wanted} file name{'s' * (wanted > 1)}")
-    warnings.filterwarnings("ignore")
-    try:
-        import torch  # noqa: F401
-        import torchvision  # noqa: F401
-    except ImportError as error:
-        print(
-            f"error: {error}; as root: apt-get install -y --no-install-recommends python3-torch python3-torchvision",
-            file=sys.stderr,
-        )
-        return 3
-    (export if args.command == "export" else float64)(args.net, *args.files)
-    return 0
+        return {"output": build(name).double()(feed["input"]).numpy()}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeded.main(__doc__, NETS, export, float64))

@@ -86,3 +86,37 @@ def test_minilm_graph():
     expected_hidden, expected_sentence = encoder(weights, ids, types, mask)
     assert np.abs(hidden - expected_hidden)[mask == 1].max() < 5e-5
     assert np.abs(sentence - expected_sentence).max() < 5e-6
+
+
+def test_descriptions_name_what_their_makers_make():
+    """Every description can be read, and its maker has the network that it asks for."""
+    import silero_vad
+    import torch_nets
+    import torchvision_net
+
+    from regression import zoo
+
+    known = {"torchvision_net.py": torchvision_net, "torch_nets.py": torch_nets, "silero_vad.py": silero_vad}
+    asked = {script: set() for script in known}
+    for model in zoo.read_all([]):
+        if maker := known.get(model.maker[0]):
+            asked[model.maker[0]].add(model.maker[-1])
+            assert model.maker[-1] in maker.NETS, model.name
+        own = getattr(maker, "NETS", {}).get(model.maker[-1])
+        if model.maker[0] == "torch_nets.py":
+            assert [(i.name, tuple(i.shape)) for i in model.inputs] == [i[:2] for i in own.inputs], model.name
+    assert asked["torch_nets.py"] == set(torch_nets.NETS)
+
+
+def test_feeds_of_every_kind(tmp_path):
+    """Seeded inputs: other seeds give others, integers stay below their bound, a value is what is compiled in."""
+    from regression import zoo
+
+    gpt2, whisper, silero = zoo.read_all(["gpt2", "whisper", "silero_vad_half"])
+    feed = zoo.feed(gpt2, tmp_path)
+    assert feed["input_ids"].dtype == np.int64 and 0 <= feed["input_ids"].min() <= feed["input_ids"].max() < 1000
+    assert not np.array_equal(feed["past.0.key"], zoo.feed(gpt2, tmp_path, 1)["past.0.key"])
+    assert set(zoo.feed(whisper, tmp_path)) == {"mel", "tokens"}
+    voice = zoo.feed(silero, tmp_path)
+    assert voice["input"].shape == (1, 576) and 0.05 < np.abs(voice["input"]).max() < 2
+    assert silero.transform_options == ["--input_shapes", "[[1,576],[2,1,128]]"]
