@@ -36,16 +36,19 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
                    const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
                    const std::map<std::string, std::vector<int64_t>> &sizes,
                    const std::map<std::string, std::array<int64_t, 3>> &ranges, const std::string &state,
-                   int64_t stateLength, bool strictF64) {
+                   int64_t stateLength, bool strictF64, const std::map<std::string, nb::bytes> &inputValues) {
   Errors errors;
   std::optional<TransformSummary> summary;
   std::map<std::string, SizeRange> named;
   for (auto &[name, range] : ranges)
     named[name] = {range[0], range[1], range[2]};
+  std::map<std::string, std::string> values;
+  for (auto &[name, bytes] : inputValues)
+    values[name] = {bytes.c_str(), bytes.size()};
   {
     nb::gil_scoped_release unlocked;
     summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes,
-                              named, state, stateLength, strictF64},
+                              named, state, stateLength, strictF64, values},
                              errors);
   }
   if (!summary)

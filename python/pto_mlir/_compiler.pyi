@@ -21,6 +21,7 @@ def transform(
     state: str,
     state_length: int,
     strict_f64: bool,
+    input_values: Mapping[str, bytes],
     /,
 ) -> dict: ...
 def deploy(

@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import UserError
 from .functions import import_with_bodies
+from .input_values import serialized
 from .state import POSITION, NetState, presents, split
 
 
@@ -47,15 +48,18 @@ def transform(
     state="",
     state_length=0,
     strict_f64=False,
+    input_values=None,
 ) -> dict:
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
     greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
-    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md. Functions that are no operators of the importer
-    are replaced by their bodies."""
+    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md; `input_values`: arrays of inputs whose values
+    are known, which the net has no more. Functions that are no operators of the importer are replaced by their
+    bodies."""
     names = input_shapes or [], output_names, mlir, preprocess, max_extent
     options = *names, sizes or {}, ranges or {}, state, state_length, strict_f64
-    return import_with_bodies(model_def, lambda path: _call("transform", path, model_name, *options))
+    values = serialized(model_def, input_values) if input_values else {}
+    return import_with_bodies(model_def, lambda path: _call("transform", path, model_name, *options, values))
 
 
 def describe(mlir) -> dict:

@@ -105,18 +105,18 @@ def test_descriptions_name_what_their_makers_make():
         own = getattr(maker, "NETS", {}).get(model.maker[-1])
         if model.maker[0] == "torch_nets.py":
             assert [(i.name, tuple(i.shape)) for i in model.inputs] == [i[:2] for i in own.inputs], model.name
-    assert asked["torch_nets.py"] == set(torch_nets.NETS)
+    assert asked["torch_nets.py"] == set(torch_nets.NETS) and asked["silero_vad.py"] == set(silero_vad.NETS)
 
 
 def test_feeds_of_every_kind(tmp_path):
     """Seeded inputs: other seeds give others, integers stay below their bound, a value is what is compiled in."""
     from regression import zoo
 
-    gpt2, whisper, silero = zoo.read_all(["gpt2", "whisper", "silero_vad_half"])
+    gpt2, whisper, silero = zoo.read_all(["gpt2", "whisper", "silero_vad"])
     feed = zoo.feed(gpt2, tmp_path)
     assert feed["input_ids"].dtype == np.int64 and 0 <= feed["input_ids"].min() <= feed["input_ids"].max() < 1000
     assert not np.array_equal(feed["past.0.key"], zoo.feed(gpt2, tmp_path, 1)["past.0.key"])
     assert set(zoo.feed(whisper, tmp_path)) == {"mel", "tokens"}
     voice = zoo.feed(silero, tmp_path)
-    assert voice["input"].shape == (1, 576) and 0.05 < np.abs(voice["input"]).max() < 2
-    assert silero.transform_options == ["--input_shapes", "[[1,576],[2,1,128]]"]
+    assert voice["sr"] == 16000 and voice["input"].shape == (1, 576) and 0.05 < np.abs(voice["input"]).max() < 2
+    assert silero.transform_options == ["--input_shapes", "[[1,576],[2,1,128]]", "--input_values=sr=16000"]

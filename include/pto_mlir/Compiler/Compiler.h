@@ -36,6 +36,7 @@ struct TransformOptions {
   std::string state;                                 // pairs of an input and an output that are state
   int64_t stateLength = 0;                           // rows of states that grow
   bool strictF64 = false;                            // compute in f64 whatever the model does
+  std::map<std::string, std::string> inputValues;    // serialized TensorProto of inputs whose values are known
 };
 
 /// Numbers of an imported model, for reports.

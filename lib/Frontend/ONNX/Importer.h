@@ -150,6 +150,7 @@ private:
   bool finishStates(mlir::func::FuncOp func);
   bool checkModel();
   bool importInitializers();
+  bool importInputValues();
   bool importInitializer(const ::onnx::TensorProto &tensor, llvm::StringRef raw, bool isMapped);
   /// Types of the inputs that are not initializers.
   bool inputTypes(llvm::SmallVectorImpl<mlir::Type> &types);

@@ -44,6 +44,28 @@ bool Importer::importInitializers() {
     else
       importInitializer(list[i], file.rawData(i), file.isMapped(i));
   }
+  return errors.empty() && importInputValues();
+}
+
+bool Importer::importInputValues() {
+  const auto &list = file.model().graph().input();
+  for (const auto &entry : options.inputValues) {
+    const auto &[name, bytes] = entry;
+    auto input = llvm::find_if(list, [&](const auto &info) { return info.name() == entry.first; });
+    ::onnx::TensorProto tensor;
+    if (input == list.end() || tensors.contains(name)) {
+      report("--input_values: the model has no input '" + name + "'; there are " + inputNames());
+    } else if (!tensor.ParseFromString(bytes) || tensor.data_type() != input->type().tensor_type().elem_type()) {
+      report("--input_values: the value of input '" + name + "' is no tensor of its type");
+    } else if (const auto &type = input->type().tensor_type();
+               type.has_shape() && type.shape().dim_size() != tensor.dims_size()) {
+      report("--input_values: input '" + name + "' has " + Twine(type.shape().dim_size()) +
+             " dimensions in the model, its value " + Twine(tensor.dims_size()));
+    } else {
+      tensor.set_name(name);
+      importInitializer(tensor, tensor.raw_data(), /*isMapped=*/false);
+    }
+  }
   return errors.empty();
 }
 

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from .. import cli, npz
+from .. import cli, input_values, npz
 from ..compare import account, compare, label, report
 from ..errors import UserError
 from ..preprocess import Preprocess
@@ -38,6 +38,14 @@ def parser() -> cli.Parser:
         type=int,
         default=32,
         help="the largest extent that a run may bring forth (NonZero, Range, slices, loops): all up to it are compiled",
+    )
+    p.add_argument(
+        "--input_values",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of an input, such as sr=16000 or 'shape=[2,-1]': it is compiled in and no input any more; may "
+        "be given several times",
     )
     p.add_argument(
         "--state",
@@ -81,6 +89,7 @@ def transform(argv) -> int:
         raise UserError(f"--max_extent: expects 0 to 512, got {args.max_extent}")
     if args.state_length < 0 or args.state_length > 2**24:
         raise UserError(f"--state_length: expects 1 to {2**24}, got {args.state_length}")
+    values = input_values.parse(args.input_values)
     shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
     cli.existing(args.model_def, "--model_def")
     if args.test_input:
@@ -116,6 +125,7 @@ def transform(argv) -> int:
             args.state,
             args.state_length,
             args.strict_f64,
+            values,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     for name in summary["bounded"]:
@@ -133,8 +143,9 @@ def transform(argv) -> int:
     net = compiler.describe(args.mlir)
     feed = load_inputs(args.test_input, inputs_of(net), preprocess)
     npz.save(Path(args.mlir).with_name(f"{args.model_name}_in_f32.npz"), feed)
+    whole = feed | input_values.typed(args.model_def, values)
     with progress.step("run onnxruntime"):
-        reference = run_onnx(args.model_def, feed, all_tensors=True)
+        reference = run_onnx(args.model_def, whole, all_tensors=True)
     with progress.step("run the top module"):
         values = compiler.interpret(args.mlir, feed, all_tensors=True)
     rows = compare(values, reference, args.excepts)

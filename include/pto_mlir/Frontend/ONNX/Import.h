@@ -39,6 +39,8 @@ struct ImportOptions {
   std::string state;
   /// The greatest number of rows of states that grow by every run's.
   int64_t stateLength = 0;
+  /// Inputs whose values are known, each a serialized TensorProto: they become constants and are inputs no more.
+  std::map<std::string, std::string> inputValues;
 };
 
 /// Reads the model at `path` and builds a module with one function `@main` in the top dialect (docs/lowering.md,
