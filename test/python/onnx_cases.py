@@ -428,6 +428,12 @@ CASES = {
     "mean": ([N("Mean", "x z x")], {"x": [2, 3], "z": [3]}, {}, 13),
     "dropout_mask_unread": ([N("Dropout", "x", "a mask"), N("Relu", "a")], {"x": [2, 3]}, {}, 9),
     "dropout_identity": ([N("Dropout", "x", "a"), N("Identity", "a", "b"), N("Relu", "b")], {"x": [2, 3]}, {}, 13),
+    "dropout_of_nothing": (
+        [N("Dropout", "x r t", "a"), N("Relu", "a")],
+        {"x": [2, 3]},
+        {"r": np.array(0, np.float32), "t": np.array(True)},
+        17,
+    ),
     "gather_rows": (
         [N("Gather", "w i", "a"), N("Add", "a x")],
         {"x": [1], "i": (TensorProto.INT64, [2, 3])},

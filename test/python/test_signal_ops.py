@@ -118,3 +118,9 @@ def test_reductions_of_nothing(op):
 def test_mask_of_a_dropout():
     _, mask = backend.run_node(N("Dropout", ["x"], ["y", "m"]), [rand(2, 3)], opset_version=13)
     assert mask.dtype == bool and mask.all()
+
+
+def test_a_dropout_that_drops_is_refused():
+    inputs = [rand(2, 3), np.array(0.5, np.float32), np.array(True)]
+    with pytest.raises(UserError, match="training mode with a ratio other than 0"):
+        backend.run_node(N("Dropout", ["x", "r", "t"], ["y"]), inputs, opset_version=13)

@@ -5,6 +5,12 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
+// Exporters leave the training mode on where the ratio is 0.
+static bool dropsNothing(Node &node) {
+  std::optional<top::Weight> ratio = node.has(1) ? node.constant(1) : std::nullopt;
+  return ratio && llvm::all_of(top::toDoubles(*ratio), [](double value) { return value == 0; });
+}
+
 static LogicalResult importDropout(Node &node) {
   if (node.wantsOutput(1)) { // nothing is dropped
     OpBuilder &b = node.builder();
@@ -20,8 +26,9 @@ static LogicalResult importDropout(Node &node) {
     node.intAttr("seed", 0);
   if (node.has(2)) {
     std::optional<top::Weight> training = node.constant(2);
-    if (!training || llvm::any_of(top::toInts(*training), [](int64_t value) { return value != 0; }))
-      return node.error("training mode is not supported");
+    bool isOff = training && llvm::all_of(top::toInts(*training), [](int64_t value) { return value == 0; });
+    if (!isOff && !dropsNothing(node))
+      return node.error("training mode with a ratio other than 0 is not supported");
   }
   return node.finish(node.input(0));
 }
