@@ -209,3 +209,22 @@ func.func @whole_slice(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>
   // CHECK: return %[[S]], %[[A]], %[[R]]
   return %0, %2, %3 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @reductions
+func.func @reductions() -> (tensor<1x3xf32>, tensor<2xi64>, tensor<i32>, tensor<2x1xf16>) {
+  %a = arith.constant dense<[[1.0, -2.0, 3.0], [4.0, 5.0, 0x7FC00000]]> : tensor<2x3xf32>
+  %i = arith.constant dense<[[1, 7, 3], [4, -5, 6]]> : tensor<2x3xi64>
+  %j = arith.constant dense<[[1, 7, 3], [4, -5, 2147483647]]> : tensor<2x3xi32>
+  %h = arith.constant dense<[[1.0, 2.0], [4.0, 5.0]]> : tensor<2x2xf16>
+  // CHECK-DAG: dense<{{\[\[}}4.000000e+00, 5.000000e+00, 0x7FC00000]]> : tensor<1x3xf32>
+  %0 = top.reduce_max %a {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<1x3xf32>
+  // CHECK-DAG: dense<[1, -5]> : tensor<2xi64>
+  %1 = top.reduce_min %i {axes = array<i64: 1>, keepdims = false} : (tensor<2x3xi64>) -> tensor<2xi64>
+  // CHECK-DAG: dense<-2147483639> : tensor<i32>
+  %2 = top.reduce_sum %j {axes = array<i64: 0, 1>, keepdims = false} : (tensor<2x3xi32>) -> tensor<i32>
+  // CHECK-DAG: dense<{{\[\[}}1.500000e+00], [4.500000e+00]]> : tensor<2x1xf16>
+  %3 = top.reduce_mean %h {axes = array<i64: 1>} : (tensor<2x2xf16>) -> tensor<2x1xf16>
+  return %0, %1, %2, %3 : tensor<1x3xf32>, tensor<2xi64>, tensor<i32>, tensor<2x1xf16>
+}

@@ -7,8 +7,8 @@
 namespace pto_mlir::top {
 
 /// The result of a top op whose operands are all constants: elementwise ops (floats computed in double and rounded
-/// once, integers in 64 bits), cast, reshape, permute, concat, slice, pad. nullopt if an operand is not constant, the
-/// op is not supported, or the result is undefined (integer division by 0).
+/// once, integers in 64 bits), cast, reductions, reshape, permute, concat, slice, pad. nullopt if an operand is not
+/// constant, the op is not supported, or the result is undefined (integer division by 0).
 std::optional<Weight> evaluate(mlir::Operation *op);
 
 } // namespace pto_mlir::top

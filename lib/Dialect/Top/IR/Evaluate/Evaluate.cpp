@@ -131,6 +131,8 @@ std::optional<Weight> evaluate(Operation *op) {
   if (!bytes)
     bytes = evaluateLogic(op, operands);
   if (!bytes)
+    bytes = evaluateReduction(op, operands);
+  if (!bytes)
     bytes = evaluateElementwise(op, operands);
   if (!bytes)
     return std::nullopt;

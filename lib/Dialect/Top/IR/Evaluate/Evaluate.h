@@ -1,4 +1,4 @@
-// The parts of evaluate(): elementwise arithmetic, logic and selection, data movement.
+// The parts of evaluate(): elementwise arithmetic, logic and selection, data movement, reductions.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 
@@ -11,6 +11,7 @@ namespace pto_mlir::top {
 std::optional<std::vector<char>> evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateLogic(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
+std::optional<std::vector<char>> evaluateReduction(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 
 /// Row-major strides of a shape, in elements.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
