@@ -49,7 +49,8 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
 
 
 def constants(path: str | Path, inputs: Iterable[str]) -> dict[str, str]:
-    """Tensors of the main graph that no input's elements reach, with the reason why no kernel computes them."""
+    """Tensors of the main graph that no kernel has to compute, with the reason: no input's elements reach them, or
+    nothing reads them."""
     import onnx
 
     graph = onnx.load(str(path), load_external_data=False).graph
@@ -62,7 +63,20 @@ def constants(path: str | Path, inputs: Iterable[str]) -> dict[str, str]:
             runs.update(node.output)
         else:
             reasons |= {name: "a constant" for name in node.output if name}
-    return reasons
+    read = _names_read(graph)
+    unread = (name for node in graph.node for name in node.output if name and name not in read)
+    return dict.fromkeys(unread, "read by nothing") | reasons
+
+
+def _names_read(graph) -> set[str]:
+    """All names that nodes of a graph and of its subgraphs read, and those of their outputs."""
+    names = {output.name for output in graph.output}
+    for node in graph.node:
+        names.update(node.input)
+        for attribute in node.attribute:
+            for body in (attribute.g, *attribute.graphs):
+                names |= _names_read(body)
+    return names
 
 
 def _run(session, path, feed, unwrap) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from conftest import save_model, weight
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import compiler, npz
 from pto_mlir.compare import account, compare
 from pto_mlir.reference import constants, run_onnx
@@ -147,3 +147,25 @@ def test_the_tools_exit_with_1_when_a_tensor_is_lost(tmp_path, folded, command, 
             patch.setattr(tool, "account", lambda reference, rows, absorbed, *more: account(reference, rows, (), *more))
             code, out, err = command(tool, *arguments, "--test_input", feed, "--debug")
         assert code == 1 and "LOST" in out, out + err
+
+
+def test_what_nothing_reads_is_listed(tmp_path):
+    """A second output without a reader, and a node whose result only a subgraph reads."""
+    model = tmp_path / "m.onnx"
+    inner = helper.make_graph(
+        [helper.make_node("Neg", ["b"], ["n"])],
+        "inner",
+        [],
+        [helper.make_tensor_value_info("n", TensorProto.FLOAT, None)],
+    )
+    nodes = [
+        helper.make_node("Dropout", ["x"], ["a", "mask"]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Exp", ["a"], ["dead"]),
+        helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])]
+    inputs += [helper.make_tensor_value_info("c", TensorProto.BOOL, [])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", inputs, outputs)), model)
+    assert constants(model, ["x", "c"]) == dict.fromkeys(["mask", "dead"], "read by nothing")
