@@ -1,4 +1,5 @@
 // convert-host-to-vm: lowers @main on tensors to a host program on buffers.
+#include "StatePlan.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/State.h"
@@ -173,15 +174,14 @@ private:
       return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
              top::getTensorName(user->getResult(0)) == name;
     });
-    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
-      root = root.getDefiningOp()->getOperand(0);
+    root = memoryOf(root);
     auto launch = root.getDefiningOp<top::LaunchOp>();
     if (name.empty() || isStep || !launch || !keptNames.insert(name).second)
       return;
     unsigned result = cast<OpResult>(root).getResultNumber();
-    kept.push_back(keptTensor(builder, builder.getStringAttr(name), value.getType(),
-                              builder.getStringAttr(top::getTensorLayout(value)),
-                              launch.getPlacesAttr()[launch.getInputs().size() + result]));
+    kept.push_back(keptTensor(
+        builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(top::getTensorLayout(value)),
+        placeIn(cast<top::PlaceAttr>(launch.getPlacesAttr()[launch.getInputs().size() + result]), value)));
   }
 
   /// Records the computed index of a gather with its bound, in all builds.

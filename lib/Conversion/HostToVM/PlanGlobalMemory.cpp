@@ -155,7 +155,7 @@ private:
     main.walk([&](top::LaunchOp launch) {
       SmallVector<Attribute> list;
       for (Value input : launch.getInputs())
-        list.push_back(places.lookup(memoryOf(input)));
+        list.push_back(placeIn(places.lookup(memoryOf(input)), input));
       for (Value result : launch.getResults())
         list.push_back(places.lookup(result));
       launch.setPlacesAttr(ArrayAttr::get(&getContext(), list));

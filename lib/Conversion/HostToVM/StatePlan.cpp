@@ -2,6 +2,7 @@
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/PModel/Model.h"
@@ -19,9 +20,18 @@ using namespace mlir;
 namespace pto_mlir {
 
 Value memoryOf(Value value) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(value.getDefiningOp()))
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp, tensor::ExtractSliceOp>(
+      value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
+}
+
+top::PlaceAttr placeIn(top::PlaceAttr place, Value value) {
+  int64_t bytes = 0;
+  for (Value memory = memoryOf(value); value != memory; value = value.getDefiningOp()->getOperand(0))
+    if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+      bytes += top::firstOfPiece(slice).value_or(0) * top::elementBytes(slice.getType().getElementType());
+  return bytes ? top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + bytes) : place;
 }
 
 namespace {

@@ -6,8 +6,11 @@
 
 namespace pto_mlir {
 
-/// The value that `value` is in memory: reshapes are looked through.
+/// The value in whose memory `value` is: reshapes are looked through, and slices, of which @main has only views.
 mlir::Value memoryOf(mlir::Value value);
+
+/// The place of `value`, a part of what is at `place`.
+top::PlaceAttr placeIn(top::PlaceAttr place, mlir::Value value);
 
 /// Moves the launches that write a state in place behind those that read what was there, together with everything that
 /// needs their results. Fails, with an error at the reader, where the reader needs what is written.

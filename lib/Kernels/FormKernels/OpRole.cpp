@@ -2,6 +2,8 @@
 
 #include "OpRole.h"
 
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/GroupedConv.h"
 #include "pto_mlir/Kernels/Templates.h"
@@ -86,9 +88,40 @@ static OpRole classifyGeneric(linalg::GenericOp op) {
   return OpRole::RowReduction;
 }
 
+static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op); }
+
+// Whether a result of @main is in the memory of `value`.
+static bool holdsResult(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user) || (isReshape(user) && holdsResult(user->getResult(0)));
+  });
+}
+
+bool isView(tensor::ExtractSliceOp slice) {
+  constexpr int64_t kAlignment = 32; // bytes, of everything that is moved
+  std::optional<int64_t> first = top::firstOfPiece(slice);
+  auto main = dyn_cast<func::FuncOp>(slice->getParentOp());
+  if (!first || !isa<FloatType>(slice.getType().getElementType()) ||
+      *first * top::elementBytes(slice.getType().getElementType()) % kAlignment != 0 ||
+      !top::getTensorName(slice.getResult()).empty() || !main || main.getName() != "main" ||
+      main->hasAttr(top::kSymbolsAttr) || holdsResult(slice.getResult()))
+    return false;
+  Value source = slice.getSource();
+  while (isReshape(source.getDefiningOp()))
+    source = source.getDefiningOp()->getOperand(0);
+  Operation *producer = source.getDefiningOp();
+  if (auto outer = dyn_cast_or_null<tensor::ExtractSliceOp>(producer); outer && isView(outer))
+    return true;
+  // Inputs, outputs, weights and states have places of their own, which have no parts.
+  return producer && !isa<top::StateWriteOp>(producer) && !holdsResult(source) &&
+         !llvm::is_contained({OpRole::Host, OpRole::Init, OpRole::Pad, OpRole::Unknown}, classify(producer));
+}
+
 OpRole classify(Operation *op) {
   if (isa<top::WeightOp, arith::ConstantOp, tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
           func::ReturnOp>(op))
+    return OpRole::Host;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op); slice && isView(slice))
     return OpRole::Host;
   if (isContraction(op))
     return OpRole::Cube;

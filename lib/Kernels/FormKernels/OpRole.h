@@ -9,11 +9,12 @@
 #define PTO_MLIR_LIB_KERNELS_FORMKERNELS_OPROLE_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace pto_mlir::kernels {
 
 enum class OpRole {
-  Host,            ///< stays in @main: constants, empties, reshapes, return
+  Host,            ///< stays in @main: constants, empties, reshapes, slices that are views, return
   Init,            ///< fill or bias broadcast used only as a destination; cloned into each user's kernel
   Pad,             ///< border of convolutions and pools only; cloned into each user's kernel
   Cube,            ///< contraction: root of a cube kernel
@@ -26,6 +27,9 @@ enum class OpRole {
   Movement,        ///< a kernel of its own
   Unknown          ///< not what convert-top-to-linalg leaves
 };
+
+/// Whether a slice needs no kernel: who reads it reads a part of another kernel's result in the workspace.
+bool isView(mlir::tensor::ExtractSliceOp slice);
 
 /// The role of `op`, a direct child of @main.
 OpRole classify(mlir::Operation *op);

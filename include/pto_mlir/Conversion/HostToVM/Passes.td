@@ -8,7 +8,7 @@ def PlanGlobalMemory : Pass<"plan-global-memory", "::mlir::ModuleOp"> {
   let description = [{
     Inputs and outputs have their own buffers; weights are in the weights section in order of first use; all other tensors share one
     workspace, where tensors with disjoint live ranges may overlap (largest first, lowest fitting offset, 512-byte alignment).
-    Reshapes are aliases. States are in a region of their own, behind the position: writes of rows and, where no launch
+    Reshapes are aliases, and so are slices that are one piece of a tensor in the workspace (the views that `form-kernels` leaves). States are in a region of their own, behind the position: writes of rows and, where no launch
     reads the old value with or after the one that writes the new, tensors that a run replaces are updated in place; other
     tensors have two places. A launch that writes rows runs behind all that read the state as it was. The places are attributes of the launches, the workspace size is an attribute of `@main`.
 

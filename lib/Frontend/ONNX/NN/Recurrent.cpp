@@ -97,6 +97,11 @@ public:
     return value ? part(value, cast<RankedTensorType>(value.getType()).getRank() - 1, first * hidden, last * hidden)
                  : Value();
   }
+  /// Gates [first, last) of the sum of two products. The gates of one row lie apart: they are added one by one, so that
+  /// a step is a product and one kernel that reads parts of it.
+  Value summed(Value a, Value b, int64_t first, int64_t last) {
+    return f.of<top::AddOp>(gate(a, first, last), gate(b, first, last));
+  }
   /// `value` times the transpose of `weights`.
   Value product(Value value, Value weights, Value bias = {}) {
     SmallVector<Value> operands{value, weights};
@@ -225,12 +230,13 @@ LogicalResult importLSTM(Node &node) {
         return r.inputs(d, sum(r.f, r.bias(d, 0), r.bias(d, 1)));
       },
       [&](int64_t d, Value given, Value h) -> Value {
-        Value all = r.f.of<top::AddOp>(r.product(h, weights[d]), given);
-        Value i = r.activate(d, 0, r.peep(d, 0, r.gate(all, 0, 1), cells[d])),
-              f = r.activate(d, 0, r.peep(d, 2, r.gate(all, 2, 3), cells[d]));
-        Value g = r.activate(d, 1, r.gate(all, 3, 4));
+        Value known = r.product(h, weights[d]), all = r.batch == 1 ? Value() : r.f.of<top::AddOp>(known, given);
+        auto gate = [&](int64_t n) { return all ? r.gate(all, n, n + 1) : r.summed(known, given, n, n + 1); };
+        Value i = r.activate(d, 0, r.peep(d, 0, gate(0), cells[d])),
+              f = r.activate(d, 0, r.peep(d, 2, gate(2), cells[d]));
+        Value g = r.activate(d, 1, gate(3));
         cells[d] = r.f.of<top::AddOp>(r.f.of<top::MulOp>(f, cells[d]), r.f.of<top::MulOp>(i, g));
-        Value o = r.activate(d, 0, r.peep(d, 1, r.gate(all, 1, 2), cells[d]));
+        Value o = r.activate(d, 0, r.peep(d, 1, gate(1), cells[d]));
         return cells[d] ? r.f.of<top::MulOp>(o, r.activate(d, 2, cells[d])) : Value();
       });
   if (failed(done))
@@ -257,8 +263,11 @@ LogicalResult importGRU(Node &node) {
       [&](int64_t d, Value given, Value h) -> Value {
         Value known =
             resetLast ? r.product(h, weights[d], biases[d]) : r.product(h, r.part(weights[d], 0, 0, 2 * r.hidden));
-        Value zr = r.activate(d, 0, r.f.of<top::AddOp>(r.gate(known, 0, 2), r.gate(given, 0, 2)));
-        Value z = r.gate(zr, 0, 1), reset = r.gate(zr, 1, 2);
+        Value both = r.batch == 1 ? Value() : r.activate(d, 0, r.summed(known, given, 0, 2));
+        auto gate = [&](int64_t n) {
+          return both ? r.gate(both, n, n + 1) : r.activate(d, 0, r.summed(known, given, n, n + 1));
+        };
+        Value z = gate(0), reset = gate(1);
         Value inner = resetLast
                           ? r.f.of<top::MulOp>(reset, r.gate(known, 2, 3))
                           : r.product(r.f.of<top::MulOp>(reset, h), r.part(weights[d], 0, 2 * r.hidden, 3 * r.hidden));

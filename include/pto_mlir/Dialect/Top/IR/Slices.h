@@ -5,11 +5,33 @@
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <optional>
+
 namespace pto_mlir::top {
 
 /// Whether the result is the input.
 inline bool takesAll(SliceOp op) {
   return op.getInput().getType() == op.getType() && llvm::all_of(op.getSteps(), [](int64_t step) { return step == 1; });
+}
+
+/// The number of the first element of a slice that is one piece of its source's memory; nullopt for any other slice.
+inline std::optional<int64_t> firstOfPiece(mlir::tensor::ExtractSliceOp slice) {
+  mlir::RankedTensorType source = slice.getSourceType();
+  if (!source.hasStaticShape() || !slice.getType().hasStaticShape() || !slice.getOffsets().empty() ||
+      !slice.getStrides().empty() || llvm::any_of(slice.getStaticStrides(), [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  int64_t first = 0;
+  bool isWhole = true; // of the dimensions behind
+  for (int64_t dim = source.getRank() - 1, stride = 1; dim >= 0; --dim) {
+    int64_t size = slice.getStaticSizes()[dim];
+    if (size != 1 && !isWhole)
+      return std::nullopt;
+    isWhole &= size == source.getDimSize(dim);
+    first += slice.getStaticOffsets()[dim] * stride;
+    stride *= source.getDimSize(dim);
+  }
+  return first;
 }
 
 } // namespace pto_mlir::top

@@ -1,0 +1,68 @@
+// RUN: pto-opt %s --form-kernels --split-input-file | FileCheck %s
+
+// A slice that is one piece of another kernel's result, and begins where a transfer may, needs no kernel: rows, and the
+// columns of a single row.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = top.launch @k0
+// CHECK: %[[ROW:.*]] = tensor.extract_slice %[[A]][2, 0] [1, 16] [1, 1]
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[ROW]][0, 8] [1, 8] [1, 1]
+// CHECK: top.launch @k1{{.*}} ins(%[[PART]]
+// CHECK-NOT: top.launch
+func.func @main(%x: tensor<4x16xf32>) -> tensor<1x8xf32> {
+  %e = tensor.empty() : tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x16xf32>
+  %row = tensor.extract_slice %0[2, 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<1x16xf32>
+  %part = tensor.extract_slice %row[0, 8] [1, 8] [1, 1] : tensor<1x16xf32> to tensor<1x8xf32>
+  %f = tensor.empty() : tensor<1x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%part : tensor<1x8xf32>) outs(%f : tensor<1x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<1x8xf32>
+  return %1 : tensor<1x8xf32>
+}
+
+// -----
+
+// Columns of several rows, a piece that begins between two blocks of 32 bytes, a piece of an input, and one that is an
+// output are copied.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tensor.extract_slice
+// CHECK: return
+func.func @main(%x: tensor<4x16xf32>) -> (tensor<4x8xf32>, tensor<1x8xf32>, tensor<1x16xf32>, tensor<1x16xf32>) {
+  %e = tensor.empty() : tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x16xf32>
+  %columns = tensor.extract_slice %0[0, 8] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
+  %between = tensor.extract_slice %0[1, 4] [1, 8] [1, 1] : tensor<4x16xf32> to tensor<1x8xf32>
+  %input = tensor.extract_slice %x[1, 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<1x16xf32>
+  %output = tensor.extract_slice %0[3, 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<1x16xf32>
+  %f = tensor.empty() : tensor<4x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%columns : tensor<4x8xf32>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x8xf32>
+  %g = tensor.empty() : tensor<1x8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%between : tensor<1x8xf32>) outs(%g : tensor<1x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<1x8xf32>
+  %h = tensor.empty() : tensor<1x16xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%input : tensor<1x16xf32>) outs(%h : tensor<1x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<1x16xf32>
+  return %1, %2, %3, %output : tensor<4x8xf32>, tensor<1x8xf32>, tensor<1x16xf32>, tensor<1x16xf32>
+}
