@@ -1,9 +1,10 @@
 """Runs the programs of a checkout of PyPTO's public repository with our package, files unmodified.
 
-    python -m regression.pypto --checkout DIR [--group examples] [--jobs N] [--python EXE] [--json OUT.json]
+    python -m regression.pypto --checkout DIR [--group examples|st|ut] [--jobs N] [--python EXE] [--json OUT.json]
 
-A row for each file and mode: whether it was parsed, compiled and run, its own check, seconds, and the reason where it
-failed. The interpreter needs what the files import (torch).
+examples: a row for each file and mode: whether it was parsed, compiled and run, its own check, seconds, and the reason
+where it failed. st, ut: how many tests of each family passed, failed with which reasons, were skipped by themselves
+(regression.pypto_tests). The interpreter needs what the files import (torch, pytest).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 PROG = "regression.pypto"
-GROUPS = {"examples": "examples"}
+GROUPS = {"examples": "examples", "st": "tests/st", "ut": "tests/ut"}
 
 
 def modes(text: str) -> list[list[str]]:
@@ -97,6 +98,37 @@ def index_as_newer_torch() -> None:
         return held(tensor, index.long() if is_int32 else index)
 
     torch.Tensor.__getitem__ = get
+    for name in (
+        "relu",
+        "log",
+        "sqrt",
+        "prod",
+        "exp",
+        "rsqrt",
+        "reciprocal",
+        "clamp",
+        "sin",
+        "cos",
+        "cumsum",
+        "matmul",
+    ):
+        setattr(torch, name, in_float(getattr(torch, name)))
+
+
+def in_float(held):
+    """A function of torch that computes half precision in single precision where the CPU has no other way."""
+    import torch
+
+    def call(*args, **keywords):
+        try:
+            return held(*args, **keywords)
+        except RuntimeError as error:
+            if "'Half'" not in str(error):
+                raise
+        wide = [each.float() if isinstance(each, torch.Tensor) else each for each in args]
+        return held(*wide, **keywords).half()
+
+    return call
 
 
 def probe(events: str, file: str, arguments: list[str]) -> None:
@@ -143,12 +175,17 @@ def work(argv) -> int:
     p.add_argument("--only", default="", help="files whose path holds this text")
     p.add_argument("--jobs", type=int, default=1, help="programs at a time")
     p.add_argument("--python", default=sys.executable, help="an interpreter with what the programs import")
-    p.add_argument("--timeout", type=float, default=240, help="seconds for each")
+    p.add_argument("--timeout", type=float, default=240, help="seconds for each program or test")
+    p.add_argument("--platform", choices=("a2a3", "a5"), default="a2a3", help="whose tests of st are counted")
     p.add_argument("--json", default="", help="write the rows here")
     args = p.parse_args(argv)
     checkout = Path(args.checkout).resolve()
     if not (checkout / GROUPS[args.group]).is_dir():
         raise UserError(f"{args.checkout}: --checkout: has no folder {GROUPS[args.group]}")
+    if args.group != "examples":
+        from regression import pypto_tests
+
+        return pypto_tests.main_of(args)
     todo = [each for each in programs(checkout, args.group) if args.only in str(each[0])]
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
         done = list(pool.map(lambda each: run(checkout, each[0], each[1], args.python, args.timeout), todo))

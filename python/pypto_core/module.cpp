@@ -12,6 +12,7 @@
 #include "pypto/ir/structural.h"
 #include "pypto/ir/verify.h"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -245,6 +246,58 @@ void bindCompiler(nb::module_ &m) {
           "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");
 }
 
+/// Passes have no log and no instruments here: nothing works on the IR between capture and lowering. Harnesses set both.
+enum class LogLevel : int { DEBUG, INFO, WARN, ERROR, FATAL, EVENT, NONE };
+LogLevel logLevel = LogLevel::ERROR;
+
+void bindLog(nb::module_ &m) {
+  nb::enum_<LogLevel> levels(m, "LogLevel");
+  levels.value("DEBUG", LogLevel::DEBUG).value("INFO", LogLevel::INFO).value("WARN", LogLevel::WARN);
+  levels.value("ERROR", LogLevel::ERROR).value("FATAL", LogLevel::FATAL).value("EVENT", LogLevel::EVENT);
+  levels.value("NONE", LogLevel::NONE);
+  m.def("set_log_level", [](LogLevel level) { logLevel = level; }, nb::arg("level"));
+  m.def("get_log_level", [] { return logLevel; });
+  m.def("_set_thread_log_level", [](LogLevel) {}, nb::arg("level"));
+  m.def("_clear_thread_log_level", [] {});
+}
+
+enum class MemoryPlanner { PYPTO, DSA_RP, PTOAS };
+enum class VerificationMode { NONE, BEFORE, AFTER, BEFORE_AND_AFTER };
+struct PassInstrument {
+  std::string name;
+};
+struct VerificationInstrument : PassInstrument {
+  VerificationMode mode;
+};
+struct PassContext {
+  nb::list instruments;
+};
+
+void bindPasses(nb::module_ &m) {
+  nb::enum_<MemoryPlanner>(m, "MemoryPlanner", "Who places tiles; here it is always the one planner of the compiler.")
+      .value("PYPTO", MemoryPlanner::PYPTO)
+      .value("DSA_RP", MemoryPlanner::DSA_RP)
+      .value("PTOAS", MemoryPlanner::PTOAS);
+  nb::enum_<VerificationMode>(m, "VerificationMode")
+      .value("NONE", VerificationMode::NONE)
+      .value("BEFORE", VerificationMode::BEFORE)
+      .value("AFTER", VerificationMode::AFTER)
+      .value("BEFORE_AND_AFTER", VerificationMode::BEFORE_AND_AFTER);
+  nb::class_<PassInstrument>(m, "PassInstrument").def(nb::init<std::string>()).def_ro("name", &PassInstrument::name);
+  nb::class_<VerificationInstrument, PassInstrument>(m, "VerificationInstrument")
+      .def(
+          "__init__",
+          [](VerificationInstrument *self, VerificationMode mode) {
+            new (self) VerificationInstrument{{"verification"}, mode};
+          },
+          nb::arg("mode"));
+  nb::class_<PassContext>(m, "PassContext", "Instruments around passes, as a context manager.")
+      .def(nb::init<nb::list>(), nb::arg("instruments"))
+      .def("get_instruments", [](const PassContext &held) { return held.instruments; })
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](PassContext &, const nb::args &) {});
+}
+
 } // namespace
 } // namespace pypto::python
 
@@ -258,7 +311,9 @@ NB_MODULE(pypto_core, m) {
   bindNodes(ir);
   bindQueries(ir);
   bindBytes(ir);
-  m.def_submodule("passes");
+  bindLog(m);
+  nb::module_ passes = m.def_submodule("passes");
+  bindPasses(passes);
   m.def_submodule("backend");
   nb::module_ codegen = m.def_submodule("codegen");
   bindCodegen(codegen);

@@ -19,10 +19,10 @@ def __getattr__(name):
         from pypto.ir.builder import IRBuilder
 
         return IRBuilder
-    if name == "OptimizationStrategy":
-        from pypto.ir.pass_manager import OptimizationStrategy
+    if name in ("OptimizationStrategy", "PassManager"):
+        from pypto.ir import pass_manager
 
-        return OptimizationStrategy
+        return getattr(pass_manager, name)
     if name == "CompiledProgram":
         from pypto.ir.compiled_program import CompiledProgram
 

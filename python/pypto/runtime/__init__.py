@@ -90,6 +90,29 @@ def run(program, *tensors, config=None):
     return compiled
 
 
+def compile_program(
+    program,
+    work_dir,
+    *,
+    strategy=None,
+    backend_type=None,
+    dump_passes=False,
+    analyze_auto_scopes_for_deps=False,
+    memory_planner=None,
+    enable_pypto_l0c_double_buffer=None,
+    platform=None,
+):
+    """Writes a program with an orchestrator as a folder (pypto.runtime.device_runner). The strategy, the planner and
+    how dependencies are found have no effect: there is one pipeline."""
+    from pypto.runtime.device_runner import write_tree
+
+    write_tree(program, work_dir, platform or ("a5" if "950" in str(backend_type) else "a2a3"))
+
+
+def ensure_pto_isa_root():
+    """Real compilers need sources of the ISA; the simulator does not: None."""
+
+
 def configure_log(*_, **__):
     """Levels of logging; there is no log."""
 
@@ -118,6 +141,8 @@ __all__ = [
     "RunConfig",
     "ScalarSpec",
     "TensorSpec",
+    "compile_program",
     "configure_log",
+    "ensure_pto_isa_root",
     "run",
 ]

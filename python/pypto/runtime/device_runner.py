@@ -1,0 +1,71 @@
+"""Programs as folders: `compile_program` writes one, `compile_and_assemble` makes it ready to run."""
+
+import runpy
+from pathlib import Path
+
+_RUN = """\
+// Runs {name}, whose orchestrator and kernels lie in ../{model}, through the C API of the runtime.
+#include "pto_mlir/Runtime/CApi.h"
+
+extern "C" int run_{name}(const pto_input *inputs, size_t num_inputs, const pto_output *outputs, size_t num_outputs) {{
+  pto_session *session = nullptr;
+  int failed = pto_session_open("{model}", nullptr, 0, nullptr, &session);
+  if (!failed)
+    failed = pto_session_run(session, inputs, num_inputs, outputs, num_outputs);
+  pto_session_close(session);
+  return failed;
+}}
+"""
+
+
+def _kernels(program, main):
+    """(name, kind of core) of each function that runs on a core."""
+    from pypto.pypto_core import ir
+
+    kinds = ir.FunctionType
+    for each in program.functions.values():
+        if each is not main and each.func_type in (kinds.InCore, kinds.AIC, kinds.AIV, kinds.Opaque):
+            yield each.name, "aic" if each.func_type == kinds.AIC else "aiv"
+
+
+def write_tree(program, folder, platform):
+    """Writes NAME.pmodel, NAME.pypto (the program's bytes), kernels/NAME.pto, orchestration/NAME.cpp and
+    kernel_config.py into a folder. ValueError for a program without an orchestrator; ParserError with the place."""
+    from pypto.ir.compiled_program import compile_to, main_of
+    from pypto.pypto_core import ir
+    from pypto.runtime import RunConfig
+
+    folder, main = Path(folder), main_of(program)
+    if main.func_type != ir.FunctionType.Orchestration:
+        raise ValueError(f"{program.name}: has no orchestrator; mark one with type=pl.FunctionType.Orchestration")
+    processor, model = RunConfig(platform=platform).processor, f"{program.name}.pmodel"
+    for each in ("kernels", "orchestration"):
+        (folder / each).mkdir(parents=True, exist_ok=True)
+    compile_to(program, folder / model, processor)
+    compile_to(program, folder / "kernels" / f"{program.name}.pto", processor)
+    (folder / f"{program.name}.pypto").write_bytes(ir.serialize(program))
+    (folder / "orchestration" / f"{main.name}.cpp").write_text(_RUN.format(name=main.name, model=model))
+    kernels = [
+        f'    {{"func_id": {i}, "name": "{name}", "source": "kernels/{program.name}.pto", "core_type": "{core}"}},'
+        for i, (name, core) in enumerate(_kernels(program, main))
+    ]
+    config = ['RUNTIME_CONFIG = {"runtime": "pto_mlir"}', f'MODEL = "{model}"', f'PROGRAM = "{program.name}.pypto"']
+    source = f"orchestration/{main.name}.cpp"
+    config += [f'ORCHESTRATION = {{"source": "{source}", "function_name": "run_{main.name}"}}', "KERNELS = ["]
+    (folder / "kernel_config.py").write_text("\n".join([*config, *kernels, "]", ""]))
+
+
+def compile_and_assemble(work_dir, platform):
+    """(CompiledProgram, name of the runtime, its settings) of a folder of `compile_program`. ValueError for others."""
+    from pypto.ir.compiled_program import CompiledProgram
+    from pypto.pypto_core import ir
+    from pypto.runtime import RunConfig
+
+    folder = Path(work_dir)
+    if not (folder / "kernel_config.py").is_file():
+        raise ValueError(f"{work_dir}: holds no kernel_config.py; pypto.runtime.compile_program writes one")
+    config = runpy.run_path(str(folder / "kernel_config.py"))
+    program = ir.deserialize((folder / config["PROGRAM"]).read_bytes())
+    compiled = CompiledProgram(program, RunConfig(platform=platform))
+    compiled.output_dir = folder
+    return compiled, config["RUNTIME_CONFIG"]["runtime"], config["RUNTIME_CONFIG"]

@@ -1,0 +1,158 @@
+"""The groups `st` and `ut` of regression.pypto: tests of a checkout under pytest with our package, files unmodified.
+
+A test is passed, failed with its reason, or skipped by its own condition. Of one for several platforms one is counted.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"st": ("tests/st",), "ut": ("tests/ut/language", "tests/ut/jit")}
+ERROR_FILES = ("test_error_cases.py", "test_error_wrapping.py", "test_op_validation.py")
+
+
+def family(path: str) -> str:
+    """The row of the table that a test file belongs to."""
+    parts = Path(path).parts
+    if parts[1] == "ut":
+        return "errors" if parts[-1] in ERROR_FILES else parts[2]
+    if parts[2] != "runtime":
+        return parts[2]
+    return parts[3] if len(parts) > 4 and parts[3] != "external_kernel" else "other"
+
+
+def environment(rows: Path, folder: str, limit: float, platform: str) -> dict:
+    from pto_mlir import pypto
+
+    package = Path(pypto.__file__).resolve().parent.parent
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(package), str(ROOT)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYPTO_PROG_BUILD_DIR": folder,
+        "TMPDIR": folder,
+        "PYPTO_TESTS_ROWS": str(rows),
+        "PYPTO_TESTS_LIMIT": str(limit),
+        "PYPTO_TESTS_PLATFORM": platform,
+    }
+
+
+def run(checkout: Path, file: Path, python: str, limit: float, platform: str) -> list[dict]:
+    """The rows of one file: test, outcome (passed, failed, skipped), seconds, reason."""
+    name = str(file.relative_to(checkout))
+    command = [
+        python,
+        "-m",
+        "pto_mlir.pypto",
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "regression.pypto_plugin",
+    ]
+    command += ["-q", "--tb=short", "--no-header", f"--rootdir={checkout}", str(file)]
+    if name.startswith("tests/st"):
+        command += [f"--platform={platform},{platform}sim", "--device=0-7"]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows"
+        with open(Path(folder) / "log", "w+") as log:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment(rows, folder, limit, platform),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+            try:
+                code = process.wait(max(600.0, 20 * limit))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                code = None
+            log.seek(0)
+            lines = log.read().strip().splitlines()
+        events = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+    ended = "the file took too long" if code is None else f"the process ended with {code}: {(lines or [''])[-1]}"
+    return outcomes(name, events, ended, code in (0, 1, 2, 5))
+
+
+def outcomes(name: str, events: list[dict], ended: str, in_order: bool) -> list[dict]:
+    """A row for each test out of what the plug-in noted."""
+    rows: dict[str, dict] = {}
+    for event in events:
+        held = rows.setdefault(event["test"], {"file": name, "test": event["test"].split("::", 1)[-1]})
+        if held.get("outcome") != "failed":  # a failed test stays one, whatever its teardown says
+            held.update({key: value for key, value in event.items() if key != "test"})
+    for row in rows.values():
+        if row["outcome"] == "uncollected":
+            row["outcome"] = "failed"
+        elif row["outcome"] == "collected":
+            row.update(outcome="failed", reason=ended)
+    if not rows and not in_order:
+        return [{"file": name, "test": "", "outcome": "failed", "reason": ended}]
+    return list(rows.values())
+
+
+def grouped(reason: str) -> str:
+    """A reason without what differs between tests: names, numbers, paths."""
+    text = re.sub(r"\S*/\S+", "PATH", reason)
+    text = re.sub(r"\d+", "N", text)
+    return text[:120]
+
+
+def files(checkout: Path, group: str, only: str) -> list[Path]:
+    found = [each for folder in FOLDERS[group] for each in sorted((checkout / folder).rglob("test_*.py"))]
+    return [each for each in found if only in str(each.relative_to(checkout))]
+
+
+def count(rows: list[dict]) -> dict[str, collections.Counter]:
+    """passed, failed and skipped of each family, and of all."""
+    counts: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    for row in rows:
+        for each in (family(row["file"]), "all"):
+            counts[each][row["outcome"]] += 1
+    return {each: counts[each] for each in [*sorted(set(counts) - {"all"}), "all"] if each in counts}
+
+
+def report(rows: list[dict], most: int = 40) -> None:
+    from pto_mlir import cli
+
+    head = ["family", "passed", "failed", "skipped", "tests"]
+    cells = []
+    for name, counter in count(rows).items():
+        outcomes_ = [counter[each] for each in ("passed", "failed", "skipped")]
+        cells.append([name, *map(str, [*outcomes_, sum(outcomes_)])])
+    cli.table(head, cells, left=(0,))
+    failed = [row for row in rows if row["outcome"] == "failed"]
+    reasons = collections.Counter((family(row["file"]), grouped(row.get("reason", ""))) for row in failed)
+    if reasons:
+        print()
+        cells = [[str(n), where, reason] for (where, reason), n in reasons.most_common(most)]
+        cli.table(["failed", "family", "reason"], cells, left=(1, 2))
+
+
+def main_of(args) -> int:
+    """Runs the group that the options name."""
+    checkout = Path(args.checkout).resolve()
+    todo = files(checkout, args.group, args.only)
+    rows = []
+    with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
+        done = pool.map(lambda each: run(checkout, each, args.python, args.timeout, args.platform), todo)
+        for file, each in zip(todo, done, strict=True):
+            rows += each
+            passed = sum(row["outcome"] == "passed" for row in each)
+            print(f"{file.relative_to(checkout)}: {passed} of {len(each)} passed", file=sys.stderr, flush=True)
+            if args.json:  # what is known so far, should the run be ended
+                Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    report(rows)
+    return 0
