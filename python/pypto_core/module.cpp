@@ -246,7 +246,7 @@ void bindCompiler(nb::module_ &m) {
           "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");
 }
 
-/// Passes have no log and no instruments here: nothing works on the IR between capture and lowering. Harnesses set both.
+/// Harnesses set levels of a log and watch passes; here nothing works on the IR between capture and lowering.
 enum class LogLevel : int { DEBUG, INFO, WARN, ERROR, FATAL, EVENT, NONE };
 LogLevel logLevel = LogLevel::ERROR;
 
