@@ -14,6 +14,16 @@ DT_INT64 = DataType.INT64
 DT_UINT8 = DataType.UINT8
 DT_BOOL = DataType.BOOL
 
+
+def _part_of_passes(name):
+    if name == "l0_tile_chooser":
+        import importlib
+
+        return importlib.import_module("pypto.l0_tile_chooser")
+    raise AttributeError(f"module 'pypto.pypto_core.passes' has no attribute {name!r}")
+
+
+passes.__getattr__ = _part_of_passes
 _PARTS = ("backend", "codegen", "ir", "language", "runtime")
 
 

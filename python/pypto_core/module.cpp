@@ -7,6 +7,7 @@
 #include "pypto/codegen/orchestration/orchestration_codegen.h"
 #include "pypto/codegen/type_converter.h"
 #include "pypto/ir/op_registry.h"
+#include "pypto/ir/orchestrators.h"
 #include "pypto/ir/printer.h"
 #include "pypto/ir/serialize.h"
 #include "pypto/ir/structural.h"
@@ -134,6 +135,12 @@ void bindBytes(nb::module_ &m) {
         return std::const_pointer_cast<Node>(deserialize(std::string_view(bytes.c_str(), bytes.size())));
       },
       "The node of such bytes, checked. ValueError for any others.");
+  m.def(
+      "with_orchestrators",
+      [](const std::shared_ptr<Program> &program) {
+        return std::const_pointer_cast<Program>(WithOrchestrators(program));
+      },
+      "The program with functions of no kind that hold scopes or calls as orchestrators.");
   m.def("verify", [](const std::shared_ptr<Function> &function) { VerifyFunction(function); });
   m.def(
       "verify", [](const std::shared_ptr<Program> &program) { VerifyProgram(program); },

@@ -137,7 +137,7 @@ TEST(Ops, ProductsAccumulateInFullWidth) {
   EXPECT_EQ(messageOf<ValueError>([&] { make("pl.matmul", {{"", a}, {"", a}}); }),
             "tile.matmul: K differs: [16, 32] times [16, 32]");
   EXPECT_EQ(messageOf<TypeError>([&] { make("pl.matmul", {{"", a}, {"", j}}); }),
-            "tile.matmul: operands of types BF16 and INT8");
+            "tile.matmul: identical lhs and rhs data types are needed, not BF16 and INT8");
 }
 
 TEST(Ops, ValidExtentsAreCutAndCarried) {

@@ -28,7 +28,7 @@ std::optional<NamedAttribute> attributeOf(OpBuilder &b, std::string_view keyword
   }
   // The types of operands and result say these.
   for (std::string_view told :
-       {"target_type", "target_memory", "blayout", "slayout", "pad_value", "dtype", "acc_phase"})
+       {"target_type", "target_memory", "blayout", "slayout", "pad_value", "dtype", "output_dtype", "acc_phase"})
     if (keyword == told)
       return std::nullopt;
   if (keyword == "high_precision")
@@ -47,6 +47,17 @@ std::string_view inPlaceOperand(const ir::OpRow &row) {
 /// An operand that only says a shape; the result's type has it.
 bool saysShape(std::string_view param) { return param == "target" || param == "shape"; }
 bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
+
+/// The memory where the matrix unit reads an operand of a product.
+std::optional<ir::MemorySpace> spaceOfFactor(const ir::OpRow &row, std::string_view param) {
+  if (!row.pto.starts_with("tmatmul") && !row.pto.starts_with("tgemv"))
+    return std::nullopt;
+  if (param == "lhs")
+    return ir::MemorySpace::Left;
+  if (param == "rhs")
+    return ir::MemorySpace::Right;
+  return param == "bias" ? std::optional(ir::MemorySpace::Bias) : std::nullopt;
+}
 
 } // namespace
 
@@ -76,11 +87,39 @@ Value Lowering::lowerCall(const ir::CallPtr &op, const ir::VarPtr &var) {
   return lowerByForm(call, op, var);
 }
 
+/// The operand of a product where the matrix unit reads it: moved there from Mat.
+Value Lowering::factor(Value tile, const ir::TypePtr &given, ir::MemorySpace space) {
+  auto type = ir::As<ir::TileType>(given);
+  if (!options.layoutsOfSpaces || !type || type->GetMemorySpace() != ir::MemorySpace::Mat)
+    return tile;
+  ir::TileView view = ir::DefaultTileView(space, type->shape_);
+  if (type->tile_view_)
+    view.valid_shape = type->tile_view_->valid_shape;
+  auto moved = std::make_shared<const ir::TileType>(type->shape_, type->dtype_, std::nullopt, std::move(view), space);
+  held.push_back(moved); // its address is the buffer's name
+  Value place = buffer(moved, moved.get());
+  setValid(place, *moved);
+  b.create<pto::TMovOp>(loc, tile, place);
+  return place;
+}
+
+/// Scratch of a row's operation, which is as large as the source.
+Value Lowering::rowScratch(Value given, Value like, const ir::TileTypePtr &source) {
+  auto type = cast<pto::TileBufType>(like.getType()), scratch = cast<pto::TileBufType>(given.getType());
+  if (scratch.getValidRows() == type.getValidRows() && scratch.getValidCols() == type.getValidCols() &&
+      type.hasStaticValid())
+    return given;
+  Value made = scratchLike(nullptr, like);
+  setValid(made, *source);
+  return made;
+}
+
 Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   const ir::OpRow &row = *call.row();
   const Form &form = *findForm(row.pto);
   std::string_view inPlace = inPlaceOperand(row);
   SmallVector<std::pair<ir::ExprPtr, Value>> inputs; // tiles are computed once, numbers where their type is known
+  ir::TileTypePtr source;                            // of the first tile
   Value scratch, like, first;
   for (const ir::OpParam &param : row.params) {
     ir::ExprPtr operand = param.operand ? call.Operand(param.name) : nullptr;
@@ -92,12 +131,18 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
     }
     if (param.kind != ir::ParamKind::Data && param.kind != ir::ParamKind::Scalar)
       fail(op->span_, op->op_->name_ + ": operand " + std::string(param.name) + " is not lowered yet");
-    inputs.emplace_back(operand, ShapeOf(operand->type_) ? valueOf(operand) : Value());
+    auto space = spaceOfFactor(row, param.name);
+    Value held = ShapeOf(operand->type_) ? valueOf(operand) : Value();
+    if (param.kind == ir::ParamKind::Data && !like) {
+      like = held ? held : valueOf(operand);
+      source = ir::As<ir::TileType>(operand->type_);
+    }
+    inputs.emplace_back(operand, held && space ? factor(held, operand->type_, *space) : held);
     if (param.name == inPlace)
       first = inputs.back().second;
-    if (param.kind == ir::ParamKind::Data && !like)
-      like = inputs.back().second ? inputs.back().second : valueOf(operand);
   }
+  if (scratch && row.rule == ir::OpRule::Row)
+    scratch = rowScratch(scratch, like, source);
   Value dst = inPlace.empty() ? destination(*op, var) : first;
   SmallVector<Value> operands;
   SmallVector<int32_t> segments;
@@ -116,8 +161,10 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       value = dst;
     } else if (operand.role == Role::Scratch) {
       value = scratch;
-      if (!value && !operand.optional && like)
-        value = tiles.create<pto::AllocTileOp>(loc, cast<pto::TileBufType>(like.getType()));
+      if (!value && !operand.optional && like) {
+        value = scratchLike(nullptr, like);
+        setValid(value, *source);
+      }
     } else if (next < inputs.size()) {
       const auto &[input, computed] = inputs[next++];
       value = computed ? computed : scalarOf(input, element);
@@ -135,6 +182,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
   state.addOperands(operands);
   if (form.segments)
     state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(segments));
+  if (row.pto == "tcolsum" && scratch)
+    state.addAttribute("isBinary", b.getBoolAttr(true));
   for (const ir::OpParam &param : row.params) {
     auto value = param.operand ? std::nullopt : call.Keyword(param.name);
     bool isDefault = !value || !ir::FindAttr(op->kwargs_, param.name);
@@ -273,6 +322,10 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.gather", &Lowering::gather},
       {"tile.gather_mask", &Lowering::gatherMask},
       {"tile.gather_compare", &Lowering::gatherCompare},
+      {"tile.sin", &Lowering::sine},
+      {"tile.cos", &Lowering::sine},
+      {"tile.scatter_update", &Lowering::scatterRows},
+      {"tile.mgather", &Lowering::gatherMemory},
       {"tile.mrgsort", &Lowering::mergeSort},
       {"tile.ci", &Lowering::countUp},
       {"tile.tri", &Lowering::triangle},

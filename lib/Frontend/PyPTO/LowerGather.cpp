@@ -25,8 +25,13 @@ Operation *Lowering::createOp(StringRef name, ArrayRef<SmallVector<Value>> opera
 }
 
 Value Lowering::scratchLike(const ir::ExprPtr &given, Value like) {
-  return given ? valueOf(given)
-               : tiles.create<pto::AllocTileOp>(loc, cast<pto::TileBufType>(like.getType())).getResult();
+  return given ? valueOf(given) : scratch(cast<pto::TileBufType>(like.getType()));
+}
+
+Value Lowering::scratch(pto::TileBufType type) {
+  Value rows = type.hasDynamicValidRows() ? indexConstant(type.getRows()) : Value();
+  Value cols = type.hasDynamicValidCols() ? indexConstant(type.getCols()) : Value();
+  return tiles.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
 }
 
 Value Lowering::gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {

@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pypto/ir/orchestrators.h"
 #include "pypto/ir/verify.h"
 
 using namespace mlir;
@@ -147,7 +148,7 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
 static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
-  return pypto_frontend::tensorsToTiles(program, archOf(options));
+  return pypto_frontend::tensorsToTiles(ir::WithOrchestrators(program), archOf(options));
 }
 
 /// The kernels of a program of operations on tiles, each by itself.

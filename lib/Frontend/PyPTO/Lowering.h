@@ -117,12 +117,15 @@ private:
   static const std::map<std::string_view, Handler> &handlers();
   mlir::Value lowerCall(const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value lowerByText(const pypto::backend::BackendCodegenFunc &emit, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value factor(mlir::Value tile, const ir::TypePtr &given, ir::MemorySpace space);
+  mlir::Value rowScratch(mlir::Value given, mlir::Value like, const ir::TileTypePtr &source);
   mlir::Value lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value store(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value create(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value full(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value sine(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var); // LowerComposites.cpp
   mlir::Value subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value dim(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -149,6 +152,7 @@ private:
   // Gathers, merges, generated tiles (LowerGather.cpp).
   mlir::Operation *createOp(llvm::StringRef name, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> operands,
                             llvm::ArrayRef<mlir::NamedAttribute> attributes, bool segments);
+  mlir::Value scratch(pto::TileBufType type);
   mlir::Value scratchLike(const ir::ExprPtr &given, mlir::Value like);
   mlir::Value gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherMask(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -157,6 +161,13 @@ private:
   mlir::Value countUp(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value triangle(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value random(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
+  // Global memory at indices (LowerIndexed.cpp).
+  mlir::Value indexAt(const ir::ExprPtr &indices, mlir::ValueRange at);
+  mlir::Value boundedIndex(mlir::Value index, mlir::Value count, llvm::StringRef mode, mlir::Value &inside);
+  void forEach(mlir::ValueRange bounds, llvm::function_ref<void(mlir::ValueRange)> body);
+  mlir::Value scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Queues, semaphores (LowerPipes.cpp).
   mlir::Value semaphore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -206,6 +217,7 @@ private:
   mlir::Location loc;
   mlir::Value result;
   std::map<const ir::Var *, std::vector<mlir::Value>> tuples; ///< of calls with several results
+  std::vector<ir::TileTypePtr> held;                          ///< types that buffers are found by
   mlir::Value queueMemory;                                    ///< the argument that queues travel through
 
   // Of the operation that is emitted as text.

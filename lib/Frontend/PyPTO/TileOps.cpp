@@ -130,6 +130,12 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
       return load(*window);
     return byName(view, call);
   }
+  if (op == "gather")
+    return gathered(view, call);
+  if (op == "scatter")
+    return scattered(view, call);
+  if (op == "cmp" || op == "cmps")
+    return compared(view, call);
   if (op == "create_tensor")
     return bind(make("tile.create", {view.Operand("shape")}, {{"dtype", *view.Keyword("dtype")}}));
   if (op == "assemble")

@@ -81,6 +81,13 @@ private:
   void noteWrite(const pypto::ir::VarPtr &result, const pypto::ir::Var *tensor);
   void checkUnwritten(const pypto::ir::Var *product) const;
 
+  // Gathers, scatters, comparisons (TensorGathers.cpp).
+  pypto::ir::VarPtr matrix(const pypto::ir::ExprPtr &operand, int64_t &rows, int64_t &columns);
+  pypto::ir::VarPtr rowOf(const pypto::ir::VarPtr &tile, int64_t row, int64_t columns);
+  pypto::ir::VarPtr gathered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+  pypto::ir::VarPtr scattered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+  pypto::ir::VarPtr compared(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+
   pypto::ir::CallPtr assembled(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   std::optional<Window> sliced(const pypto::ir::OpView &view) const;
   std::optional<Window> windowOf(const pypto::ir::ExprPtr &tensor) const;

@@ -3,6 +3,8 @@
 
 #include "pypto/core/error.h"
 
+#include <algorithm>
+
 namespace pypto::ir {
 namespace {
 
@@ -112,6 +114,54 @@ void modernize(const OpRow &row, Attrs &arguments, const Span &span) {
   }
 }
 
+/// What programs call a parameter beside its name in the row: {theirs, ours}.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"input", "x"},
+    {"tile", "x"},
+    {"tensor", "x"},
+    {"value", "x"},
+    {"data", "x"},
+    {"src", "x"},
+    {"dst", "x"},
+    {"lhs", "x"},
+    {"rhs", "row_vec"},
+    {"rhs", "col_vec"},
+    {"lhs", "target"},
+    {"lhs", "a"},
+    {"rhs", "b"},
+    {"rhs2", "c"},
+    {"src0", "a"},
+    {"src1", "b"},
+    {"src0", "lhs"},
+    {"src1", "rhs"},
+    {"output_tensor", "out"},
+    {"index_row", "row"},
+    {"index_col", "col"},
+    {"valid_rows", "rows"},
+    {"valid_cols", "cols"},
+    {"counter0", "c0"},
+    {"counter1", "c1"},
+    {"counter2", "c2"},
+    {"counter3", "c3"},
+    {"offset", "indices"},
+    {"offset", "byte_offsets"},
+    {"indices", "idx"},
+    {"indexes", "idx"},
+    {"acc", "dst"},
+    {"tensor", "target"},
+    {"valid_shapes", "valid_shape"},
+};
+
+/// The parameter that an argument names, by the row's name or another one; -1 where there is none.
+int findParameter(const OpRow &row, std::string_view name) {
+  if (int index = row.Find(name); index >= 0)
+    return index;
+  for (auto [theirs, ours] : kOtherNames)
+    if (int index = theirs == name ? row.Find(ours) : -1; index >= 0)
+      return index;
+  return -1;
+}
+
 class Binder {
 public:
   Binder(const OpRow &row, Span span) : row(row), span(std::move(span)), given(row.params.size()) {}
@@ -136,12 +186,13 @@ private:
 void Binder::place(const Attrs &arguments) {
   size_t position = 0;
   for (const auto &[name, value] : arguments) {
-    int index = name.empty() ? int(position++) : row.Find(name);
+    int index = name.empty() ? int(position++) : findParameter(row, name);
     CHECK_AS(TypeError, size_t(index) < row.params.size() || !name.empty())
         << row.name << " takes at most " << row.params.size() << " arguments";
     CHECK_AS(TypeError, index >= 0) << row.name << " has no argument " << name;
     CHECK_AS(TypeError, !given[index]) << row.name << ": " << row.params[index].name << " is given twice";
-    given[index] = value;
+    if (!std::holds_alternative<std::monostate>(value) || !row.params[index].optional) // None: left out
+      given[index] = value;
   }
   for (size_t i = 0; i < given.size(); ++i)
     CHECK_AS(TypeError, given[i] || row.params[i].optional) << row.name << " needs its " << row.params[i].name;
@@ -149,9 +200,9 @@ void Binder::place(const Attrs &arguments) {
 
 /// What constants among the scalars become: the elements of the first tile or tensor, or of the result.
 std::optional<DataType> Binder::elementType() const {
-  for (const auto &value : given)
-    if (value && ShapeOf(typeOf(*value)))
-      return ElementTypeOf(typeOf(*value));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i] && ShapeOf(typeOf(*given[i])) && row.params[i].name != "mask")
+      return ElementTypeOf(typeOf(*given[i]));
   int index = row.Find("dtype");
   if (index < 0)
     return std::nullopt;
@@ -221,6 +272,18 @@ Attr Binder::keyword(const OpParam &param, const Attr &value) const {
       return keyword(param, real->value_);
     if (auto truth = As<ConstBool>(*expr))
       return keyword(param, truth->value_);
+  }
+  if (param.name == "mode" && row.pto == "tcvt") {
+    static constexpr std::string_view modes[] = {"none", "rint", "round", "floor", "ceil", "trunc", "odd"};
+    auto *number = std::get_if<int64_t>(&value);
+    auto *name = std::get_if<std::string>(&value);
+    CHECK(number ? *number >= 0 && *number < int64_t(std::size(modes)) : name && std::ranges::count(modes, *name))
+        << row.name << ": Invalid rounding mode "
+        << (number ? std::to_string(*number)
+            : name ? *name
+                   : "")
+        << "; it is none, rint, round, floor, ceil, trunc or odd";
+    return number ? Attr(std::string(modes[*number])) : value;
   }
   switch (param.kind) {
   case ParamKind::Int:

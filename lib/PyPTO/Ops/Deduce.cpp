@@ -38,8 +38,35 @@ TypePtr Deducer::promote() const {
   return make(std::move(shape), PromoteTypes(*ElementTypeOf(left), *ElementTypeOf(right)), space, std::move(valid));
 }
 
+/// Valid where either operand is; one that is valid in more rows but fewer columns than the other has no such type.
+TypePtr Deducer::part() const {
+  TypePtr left = operandType(row.params[0].name), right = operandType(row.params[1].name);
+  const Shape &shape = shapeOf(left);
+  Shape a = validOf(left), b = validOf(right);
+  CHECK_AS(TypeError, shape.size() == shapeOf(right).size() && *ElementTypeOf(left) == *ElementTypeOf(right))
+      << "operands of one shape and element type are needed";
+  for (size_t i = 0; !a.empty() && !b.empty() && i < a.size(); ++i) {
+    auto x = ConstantInt(a[i]), y = ConstantInt(b[i]);
+    if (!SameExtent(a[i], b[i]))
+      a[i] =
+          x && y ? Constant(std::max(*x, *y)) : MakeBinary(NodeKind::Max, a[i], b[i], DataType::INDEX, Span::unknown());
+  }
+  return make(shape, *ElementTypeOf(left), spaceOf(left), b.empty() ? b : a);
+}
+
+/// An element type as people write it: fp32.
+static std::string lower(DataType dtype) {
+  std::string text(dtype.Name());
+  for (char &c : text)
+    c = c >= 'A' && c <= 'Z' ? char(c + 'a' - 'A') : c;
+  return text;
+}
+
 TypePtr Deducer::reduce(bool rows) const {
-  TypePtr type = first();
+  TypePtr type = first(), scratch = row.Find("tmp_tile") >= 0 ? operandType("tmp_tile") : nullptr;
+  CHECK(!scratch || ElementTypeOf(scratch) == ElementTypeOf(type))
+      << "tmp_tile dtype " << lower(*ElementTypeOf(scratch)) << " and input dtype " << lower(*ElementTypeOf(type))
+      << " differ";
   Shape shape = shapeOf(type), valid = validOf(type);
   for (Shape *extents : {&shape, &valid})
     if (!extents->empty()) {
@@ -78,7 +105,8 @@ TypePtr Deducer::matmul() const {
   Shape a = shapeOf(left), b = shapeOf(right);
   CHECK(a.size() >= 2 && b.size() >= 2) << "operands need rows and columns";
   DataType x = *ElementTypeOf(left), y = *ElementTypeOf(right);
-  CHECK_AS(TypeError, onTensors() || x == y) << "operands of types " << x.Name() << " and " << y.Name();
+  CHECK_AS(TypeError, onTensors() || x == y)
+      << "identical lhs and rhs data types are needed, not " << x.Name() << " and " << y.Name();
   if (call.Keyword<bool>("a_trans").value_or(false))
     std::swap(a[a.size() - 2], a.back());
   if (call.Keyword<bool>("b_trans").value_or(false))
@@ -101,6 +129,8 @@ TypePtr Deducer::deduce() {
     return likeOperand();
   case OpRule::Promote:
     return promote();
+  case OpRule::Part:
+    return part();
   case OpRule::Row:
     return reduce(true);
   case OpRule::Column:
@@ -141,6 +171,8 @@ TypePtr Deducer::deduce() {
     return gatherAny();
   case OpRule::ScatterAny:
     return like(operandType(call.Operand("dst") ? "dst" : "input"), *ElementTypeOf(first()));
+  case OpRule::Memory:
+    return fromMemory();
   case OpRule::Blocks:
     return blocks();
   case OpRule::Fill:

@@ -41,6 +41,28 @@ TypePtr Deducer::gatherAny() const {
   return indicesCounts();
 }
 
+TypePtr Deducer::fromMemory() const {
+  TypePtr mem = operandType("mem"), idx = operandType("idx");
+  CHECK_AS(TypeError, idx && ShapeOf(idx) && ElementTypeOf(idx)->IsInt()) << "idx must be a tile or tensor of integers";
+  auto coalesce = *call.Keyword<std::string>("coalesce"), bounds = *call.Keyword<std::string>("gather_oob");
+  CHECK(coalesce == "row" || coalesce == "elem") << "coalesce is row or elem, not " << coalesce;
+  CHECK(bounds == "undefined" || bounds == "clamp" || bounds == "wrap" || bounds == "zero")
+      << "gather_oob is undefined, clamp, wrap or zero, not " << bounds;
+  Shape shape = shapeOf(idx), valid = validOf(idx), told = call.Elements("valid_shape");
+  CHECK(shape.size() == 2) << "idx needs two axes";
+  if (coalesce == "row") {
+    const Shape &rows = shapeOf(mem);
+    CHECK(rows.size() == 2) << "rows of a tensor of two axes are gathered, not of " << ShapeText(rows);
+    int axis = ConstantInt(shape[0]) == 1 ? 1 : 0;
+    shape = {shape[axis], rows[1]};
+    if (!valid.empty())
+      valid = {valid[axis], rows[1]};
+  }
+  if (!told.empty())
+    valid = std::move(told);
+  return make(std::move(shape), *ElementTypeOf(mem), call.Enum<MemorySpace>("target_memory"), std::move(valid));
+}
+
 TypePtr Deducer::blocks() const {
   TypePtr type = first();
   DataType dtype = call.Keyword<DataType>("output_dtype").value_or(*ElementTypeOf(type));

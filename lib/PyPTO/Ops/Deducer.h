@@ -82,6 +82,7 @@ private:
 
   TypePtr likeOperand() const;
   TypePtr promote() const;
+  TypePtr part() const;
   TypePtr reduce(bool rows) const;
   TypePtr shaped() const;
   TypePtr view() const;
@@ -96,6 +97,7 @@ private:
   TypePtr everyNth() const;
   TypePtr indicesCounts() const;
   TypePtr gatherAny() const;
+  TypePtr fromMemory() const;
   TypePtr blocks() const;
   TypePtr filled() const;
   TypePtr reinterpret() const;

@@ -254,6 +254,7 @@ def orchestrators(program):
 
 def orchestration_files(program, today=False, processor=""):
     """Path -> text of what is beside the kernels; nothing where the program has no orchestrator."""
+    program = ir.with_orchestrators(program)
     mains = orchestrators(program)
     return _around(orchestration_of(program, mains[0], today, processor), today) if mains else {}
 
@@ -263,6 +264,7 @@ def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True)
     files, left_out = {}, {}
     if dump_passes:
         files["passes_dump/00_frontend.py"] = ir.python_print(program)
+    program = ir.with_orchestrators(program)
     mains = orchestrators(program)
     kernels = _alone(program)
     if len(mains) > 1:

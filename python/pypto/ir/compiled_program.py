@@ -29,7 +29,7 @@ def _raise(text):
 
 def main_of(program):
     """What a run of a program is: its orchestrator, else its only kernel. ValueError where there is neither."""
-    held = list(program.functions.values())
+    held = list(ir.with_orchestrators(program).functions.values())
     mains = [each for each in held if each.func_type == ir.FunctionType.Orchestration] or held
     if len(mains) != 1:
         names = ", ".join(each.name for each in mains)
@@ -173,7 +173,7 @@ class CompiledProgram:
                 expected, key = self._key(each), value.key if isinstance(value, Shaped) else fingerprint(value)
             else:
                 expected, key = fingerprint(self._numbers.get(each)), fingerprint(value)
-            if key != expected:
+            if key != expected and not _same_bits(key, expected):
                 raise ValueError(f"{name}: argument {each}: compiled for {expected}, not {key}")
         return values
 
@@ -223,6 +223,13 @@ class CompiledProgram:
             memory[name] = read(name, returned[-1]).data
         self._session.run_in_place(memory)
         return returned
+
+
+def _same_bits(key, expected):
+    """Whether two (shape, element type) differ in the sign of integers only: torch 1 has but one unsigned type."""
+    if not all(isinstance(each, tuple) and len(each) == 2 for each in (key, expected)):
+        return False
+    return key[0] == expected[0] and "INT" in expected[1] and key[1].removeprefix("U") == expected[1].removeprefix("U")
 
 
 def _zeros(shape, kind, args):

@@ -1,6 +1,6 @@
 """What `pl.NAME` is inside a kernel. Nothing here computes: the parser reads calls, Python never makes them."""
 
-from pypto.pypto_core.ir import op_aliases, op_names
+from pypto.pypto_core.ir import MaskPattern, op_aliases, op_names
 
 # Names of the language that are no operations of the table.
 SPECIAL = frozenset(
@@ -33,6 +33,8 @@ class Namespace:
         self._members = frozenset(members)
 
     def __getattr__(self, name):
+        if name == "MaskPattern":
+            return MaskPattern
         if name not in self._members:
             raise AttributeError(f"pl.{self._prefix} has no operation {name}")
         return Name(f"{self._prefix}.{name}")

@@ -73,7 +73,7 @@ def test_outcomes_by_family(tmp_path):
 class Twice:
     @pl.function(type=pl.FunctionType.InCore)
     def kernel(self, x: pl.Tensor[[8, 32], pl.FP32], y: pl.Out[pl.Tensor[[8, 32], pl.FP32]]):
-        pl.store(pl.add(pl.load(x, [0, 0], [8, 32]), 1.0), [0, 0], y)
+        pl.tile.store(pl.add(pl.load(x, [0, 0], [8, 32]), 1.0), offsets=[0, 0], output_tensor=y)
 
     @pl.function(type=pl.FunctionType.Orchestration)
     def main(self, x: pl.Tensor[[8, 32], pl.FP32], y: pl.Out[pl.Tensor[[8, 32], pl.FP32]]):
@@ -119,3 +119,30 @@ def test_results_and_options():
     assert _DfxOpts.from_run_config(RunConfig(enable_pmu=2)).any() and not _DfxOpts().any()
     with passes.PassContext([passes.VerificationInstrument(passes.VerificationMode.BEFORE_AND_AFTER)]) as held:
         assert len(held.get_instruments()) == 1
+
+
+def test_a_visitor_sees_calls_in_the_ir():
+    class Calls(ir.IRVisitor):
+        found = []
+
+        def visit_call(self, op):
+            self.found.append(op.op.name)
+            super().visit_call(op)
+
+    visitor = Calls()
+    visitor.visit_program(Twice)
+    assert {"tile.load", "tile.adds", "tile.store", "kernel"} <= set(visitor.found)
+
+
+@pytest.mark.parametrize("m, k, n", [(128, 64, 128), (160, 64, 160), (16, 4096, 16), (300, 700, 500), (1, 8, 1)])
+def test_parts_of_a_product_fit_l0(m, k, n):
+    config = passes.l0_tile_chooser.L0TileConfig()
+    config.M, config.K, config.N, config.bytes_a, config.bytes_b = m, k, n, 4, 4
+    choice = passes.l0_tile_chooser.choose_l0_tile(config)
+    assert 2 * choice.m * choice.k * 4 <= config.l0a_bytes and 2 * choice.n * choice.k * 4 <= config.l0b_bytes
+    assert choice.m * choice.n * 4 <= config.l0c_bytes and choice.m <= m
+
+
+def test_parts_of_no_product():
+    with pytest.raises(ValueError, match="extents must be positive, not 0 x 0 x 0"):
+        passes.l0_tile_chooser.choose_l0_tile(passes.l0_tile_chooser.L0TileConfig())

@@ -43,7 +43,8 @@ def : PlOp<"rems", (ops X:$lhs, Scalar:$rhs, XOpt:$tmp), RuleLike, "trems">, Bot
   let summary = "lhs - floor(lhs / rhs) * rhs";
 }
 
-class Part<string n, string b, string expr> : PlOp<n, (ops X:$lhs, X:$rhs), RulePromote, b> {
+class Part<string n, string b, string expr> : PlOp<n, (ops X:$lhs, X:$rhs), RulePart, b> {
+  let spaces = ["tile", "tensor"];
   let summary = expr # " where both are valid, else the one that is";
 }
 def : Part<"part_add", "tpartadd", "lhs + rhs">;

@@ -40,7 +40,7 @@ def : PlOp<"scatter", (ops X:$input, IndexOpt:$dim, XOpt:$index, XOpt:$src, XOpt
 def : PlOp<"scatter_update", (ops X:$input, Index:$dim, X:$index, X:$src), RuleLike>, Both {
   let summary = "input with rows of src at index";
 }
-def : PlOp<"mgather", (ops Tensor:$mem, X:$idx, XOpt:$scratch, TupleOpt:$valid_shape, Kw<"str", "row">:$coalesce, Kw<"str", "undefined">:$gather_oob, Kw<"MemorySpace", "Vec">:$target_memory), RuleGather, "mgather"> {
+def : PlOp<"mgather", (ops Tensor:$mem, Any:$idx, Kw<"str", "row">:$coalesce, TensorOpt:$scratch, TupleOpt:$valid_shape, Kw<"str", "undefined">:$gather_oob, Kw<"MemorySpace", "Vec">:$target_memory), RuleMemory> {
   let summary = "rows or elements of a tensor at indices";
 }
 def : PlOp<"mscatter", (ops X:$src, X:$idx, Tensor:$out, Kw<"str", "row">:$coalesce), RuleLike, "mscatter"> {

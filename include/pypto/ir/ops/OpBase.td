@@ -46,6 +46,7 @@ class Rule<string s> {
 def RuleNone : Rule<"none">;
 def RuleLike : Rule<"that of `like`, else of the first operand">;
 def RulePromote : Rule<"element types promoted, shapes broadcast">;
+def RulePart : Rule<"that of the first operand, valid where any operand is">;
 def RuleRow : Rule<"last extent 1">;
 def RuleColumn : Rule<"[1, N]">;
 def RuleShape : Rule<"extents of `shape`">;
@@ -66,6 +67,7 @@ def RuleIndicesCounts : Rule<"indices [M, out_cols] and counts [M, 1]">;
 def RuleReinterpret : Rule<"same bytes as elements of `dtype`">;
 def RuleArray : Rule<"an array of `extent`">;
 def RuleGather : Rule<"shape of `idx`, elements of the first operand">;
+def RuleMemory : Rule<"shape of `idx`, or a row of `mem` for each of them">;
 def RuleBlocks : Rule<"32 bytes for each offset">;
 def RuleFill : Rule<"that of the first operand, or of extents `shape`, all of it valid">;
 def RuleGatherAny : Rule<"shape of `index`, or as gather_mask or gather_compare by the keyword given">;

@@ -45,4 +45,6 @@ tensor = _Namespace("tensor", _members["tensor"])
 system = _Namespace("system", _members["system"])
 array = _Namespace("array", _members["array"])
 
+system_ops, tensor_ops, tile_ops = system, tensor, tile  # their modules' names
+
 __all__ = ["array", "block", "system", "tensor", "tile"]

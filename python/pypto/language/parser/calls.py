@@ -6,6 +6,7 @@ from pypto.language.names import Name
 from pypto.language.parser import scalars
 from pypto.language.parser.diagnostics import (
     InvalidOperationError,
+    OperandError,
     ParserSyntaxError,
     ParserTypeError,
     UnsupportedFeatureError,
@@ -17,6 +18,14 @@ _SUBMITS = ("pl.submit", "pl.spmd_submit")
 # Hints to the scheduler or the debugger: their value is that of their argument.
 _HINTS = ("pl.no_dep", "pl.dump_tag")
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
+
+
+def _named(error):
+    """The text of an error of an operation: `tile.add: ..` names it as pl.tile operation 'add'."""
+    text = str(error)
+    full, colon, rest = text.partition(": ")
+    space, _, base = full.partition(".")
+    return f"pl.{space} operation '{base}': {rest}" if colon and base.isidentifier() else text
 
 
 class Calls:
@@ -58,7 +67,7 @@ class Calls:
                     return getattr(base, node.attr)
         if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.closure:
             hint = "use pl.range()" if node.id == "range" else "operations begin with pl."
-            self.fail(InvalidOperationError, f"Unknown operation {node.id}", node, hint)
+            self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hint)
         value = self.value(node)
         if isinstance(value, (Name, ir.Function)):
             return value
@@ -119,6 +128,7 @@ class Calls:
     def operation(self, name, arguments, keywords, node):
         """A call of an operation of the table, checked; errors at its place."""
         attrs = keywords.pop("attrs", None)
+        self.check_form(name, arguments, keywords, node)
         try:
             call = ir.create_op(
                 name,
@@ -127,10 +137,26 @@ class Calls:
                 **{key: self.argument(each, node) for key, each in keywords.items()},
             )
         except TypeError as error:
-            self.fail(ParserTypeError, str(error), node)
+            raise OperandError(_named(error), self.span(node), source_lines=self.source.lines) from error
         except ValueError as error:
-            self.fail(InvalidOperationError, str(error), node)
+            raise InvalidOperationError(_named(error), self.span(node), source_lines=self.source.lines) from error
         return ir.Call(call.op, call.args, call.kwargs, attrs, call.type, self.span(node)) if attrs else call
+
+    def check_form(self, name, arguments, keywords, node):
+        """Refuses operations of tiles and tensors on a number, and keywords of the tensor's form on tiles."""
+        first = arguments[0] if arguments else None
+        space, _, base = name.rpartition(".")
+        if space != "pl" or not isinstance(first, ir.Expr):
+            return
+        held = ir.op_parameters(f"tile.{base}")
+        if isinstance(first.type, ir.ScalarType) and held and held[0] in ("x", "lhs"):
+            message = f"{name} works on tensors and tiles, not on a Scalar"
+            self.fail(OperandError, message, node, "use Python operators on scalars")
+        of_tensors = set(ir.op_parameters(f"tensor.{base}") or ()) - set(held or ())
+        for keyword in keywords:
+            if isinstance(first.type, ir.TileType) and keyword in of_tensors:
+                hint = "pl.tile.transpose_view" if keyword.endswith("_trans") else f"pl.tensor.{base}"
+                self.fail(OperandError, f"{name} on tiles does not take {keyword}=; see {hint}", node)
 
     def argument(self, value, node):
         if isinstance(value, list):

@@ -123,7 +123,7 @@ class ControlFlow:
             self.fail(ParserSyntaxError, "target must be i, (a, b) beside init_values", target)
         names = self.target_names(target.elts[1])
         if len(names) != len(inits):
-            self.fail(ParserTypeError, f"Mismatch: {len(inits)} init_values for {len(names)} names", target)
+            self.fail(ParserSyntaxError, f"Mismatch: {len(inits)} init_values for {len(names)} names", target)
         return target.elts[0].id, names
 
     def carried(self, nodes, names, inits, node, own=frozenset()):
@@ -157,6 +157,9 @@ class ControlFlow:
         if yielded is None and names:
             self.fail(ParserSyntaxError, "a body with init_values must end in pl.yield_", node)
         targets, values, place = yielded or ([], [], node)
+        if names and not targets:
+            message = "a body with init_values requires an assignment-form pl.yield_, which names the results"
+            self.fail(ParserSyntaxError, message, place, "write a, b = pl.yield_(x, y)")
         if len(values) != len(names):
             self.fail(ParserTypeError, f"Mismatch: {len(values)} yielded for {len(names)} init_values", place)
         values = [*values, *(after[name] for name, _ in carried[len(names) :])]
@@ -216,7 +219,7 @@ class ControlFlow:
             self.fail(ParserTypeError, "pl.while_ takes init_values=", call)
         names = self.target_names(node.target)
         if len(names) != len(inits):
-            self.fail(ParserTypeError, f"Mismatch: {len(inits)} init_values for {len(names)} names", node.target)
+            self.fail(ParserSyntaxError, f"Mismatch: {len(inits)} init_values for {len(names)} names", node.target)
         first = node.body[0]
         if not (isinstance(first, ast.Expr) and self.is_call(first.value, "cond") and len(first.value.args) == 1):
             self.fail(ParserSyntaxError, "the first statement of pl.while_ must be pl.cond(..)", first)
@@ -231,7 +234,7 @@ class ControlFlow:
         carried = self.carried(nodes, names, inits, node)
         outer = self.env
         self.env = {**outer, **{name: arg for name, arg in carried}}
-        condition = self.as_expr(self.condition(test), test)
+        condition = self.as_expr(self.condition(test, "while"), test)
         inner, self.env = self.env, outer
         stmts, after, yielded = self.body(nodes, inner)
         results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)

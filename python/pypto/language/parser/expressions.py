@@ -34,7 +34,7 @@ class Expressions:
         """The value of an expression."""
         method = getattr(self, f"value_{type(node).__name__}", None)
         if method is None:
-            self.fail(UnsupportedFeatureError, f"{type(node).__name__} is not supported in a kernel", node)
+            self.fail(UnsupportedFeatureError, f"Unsupported: {type(node).__name__} is not supported in a kernel", node)
         return method(node)
 
     def expr(self, node, dtype=None):
@@ -107,7 +107,7 @@ class Expressions:
             if value is not None or isinstance(base, types.ModuleType) and hasattr(base, name):
                 return value
         shown = ast.unparse(node)
-        self.fail(InvalidOperationError, f"Unknown operation {shown}", node)
+        self.fail(InvalidOperationError, f"Unknown operation '{shown}'", node)
 
     def value_Tuple(self, node):
         return [self.value(each) for each in node.elts]
@@ -137,7 +137,7 @@ class Expressions:
             self.fail(UnsupportedFeatureError, "comparisons cannot be chained", node, "write a < b and b < c")
         return scalars.compare(node.ops[0], self.value(node.left), self.value(node.comparators[0]), self.span(node))
 
-    def condition(self, node):
+    def condition(self, node, of="if"):
         """A BOOL scalar, or True or False where it is known."""
         value = self.value(node)
         if isinstance(value, bool):
@@ -147,7 +147,7 @@ class Expressions:
             or not isinstance(value.type, ir.ScalarType)
             or value.type.dtype.name != "BOOL"
         ):
-            self.fail(ParserTypeError, "condition must be a Bool-typed scalar", node, "compare it: x != 0")
+            self.fail(ParserTypeError, f"{of} condition must be a Bool-typed scalar", node, "compare it: x != 0")
         return value
 
     def value_Subscript(self, node):

@@ -176,6 +176,8 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
                 hint = f"{argument.arg}: pl.Tensor[[64, 32], pl.FP32]"
                 self.fail(ParserTypeError, f"missing type annotation of parameter {argument.arg}", argument, hint)
             type_, direction = self.annotation(argument.annotation)
+            if isinstance(type_, ir.TupleType):
+                self.fail(ParserTypeError, f"parameter {argument.arg} may not be a tuple", argument, "pass its parts")
             if isinstance(type_, ir.TileType):
                 self.fail(ParserTypeError, f"parameter {argument.arg} may not be a tile", argument, "tiles are loaded")
             if direction == _INOUT and isinstance(type_, ir.ScalarType):

@@ -7,6 +7,18 @@ from pypto.language.parser.diagnostics import ParserSyntaxError, ParserTypeError
 from pypto.pypto_core import DataType, ir
 
 _SUBMITS = ("submit", "spmd_submit")
+_AT = {
+    "level",
+    "role",
+    "optimizations",
+    "deps",
+    "no_dep_args",
+    "dumps",
+    "allow_early_resolve",
+    "name_hint",
+    "windowize",
+}
+_AT |= {"split", "slot_num", "attrs"}  # as scopes are printed
 
 
 class Scopes:
@@ -92,6 +104,9 @@ class Scopes:
         arguments, attrs = self.scope_arguments(call)
         hint = attrs.pop("name_hint", "")
         if name == "pl.at":
+            for keyword in call.keywords:
+                if keyword.arg not in _AT:
+                    self.fail(ParserSyntaxError, f"pl.at does not accept '{keyword.arg}='", keyword.value)
             level = attrs.pop("level", arguments[0] if arguments else None)
             if not isinstance(level, ir.Level):
                 self.fail(ParserTypeError, "pl.at needs a level", call)

@@ -27,7 +27,9 @@ class Statements:
         method = getattr(self, f"stmt_{type(node).__name__}", None)
         if method is None:
             name = type(node).__name__
-            self.fail(UnsupportedFeatureError, f"{name} is not supported in a kernel", node, _HINTS.get(name))
+            self.fail(
+                UnsupportedFeatureError, f"Unsupported: {name} is not supported in a kernel", node, _HINTS.get(name)
+            )
         method(node)
 
     def emit(self, stmt):
@@ -126,12 +128,9 @@ class Statements:
             held = "nothing" if isinstance(deduced, ir.UnknownType) else deduced
             self.fail(ParserTypeError, f"declared {declared}, but the value is {held}", node)
         if isinstance(declared, (ir.TileType, ir.TensorType)):
-            same = len(declared.shape) == len(deduced.shape) and declared.dtype == deduced.dtype
-            for one, other in zip(declared.shape, deduced.shape, strict=False):
-                constant = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
-                same = same and (not constant or one.value == other.value)
-            if not same:
-                self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node)
+            differs = self.difference(declared, deduced)
+            if differs:
+                self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}: {differs}", node)
         elif isinstance(declared, ir.ScalarType) and declared.dtype != deduced.dtype:
             self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node)
         if not isinstance(declared, ir.TileType):
@@ -141,6 +140,17 @@ class Statements:
             space = deduced.memory_space
         view = declared.tile_view or deduced.tile_view
         return ir.TileType(declared.shape, declared.dtype, declared.memref, view, space)
+
+    def difference(self, declared, deduced):
+        """In what two shaped types differ; empty where they agree."""
+        if declared.dtype != deduced.dtype:
+            return f"dtype {declared.dtype.name}, not {deduced.dtype.name}"
+        if len(declared.shape) != len(deduced.shape):
+            return f"{len(declared.shape)} axes, not {len(deduced.shape)}"
+        for axis, (one, other) in enumerate(zip(declared.shape, deduced.shape, strict=True)):
+            if isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt) and one.value != other.value:
+                return f"shape dimension {axis} = {one.value}, not {other.value}"
+        return ""
 
     def write_subscript(self, target, node):
         """dst[a:b, c:d] = src and arr[k] = v: the name is bound to what was assembled."""

@@ -2,6 +2,7 @@
 
 from pypto.language.parser.diagnostics.exceptions import (
     InvalidOperationError,
+    OperandError,
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
@@ -15,6 +16,7 @@ from pypto.language.parser.diagnostics.renderer import ErrorRenderer
 __all__ = [
     "ErrorRenderer",
     "InvalidOperationError",
+    "OperandError",
     "ParserError",
     "ParserSyntaxError",
     "ParserTypeError",

@@ -59,5 +59,9 @@ class InvalidOperationError(ParserError):
     """An operation that is not there or does not take these operands."""
 
 
+class OperandError(InvalidOperationError, ParserTypeError):
+    """An operation that does not take an operand of this type."""
+
+
 class ScopeIsolationError(ParserError):
     """A name that another scope keeps to itself."""

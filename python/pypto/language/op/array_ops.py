@@ -1,0 +1,5 @@
+"""pl.array."""
+
+from pypto.language.names import NAMESPACES
+
+__getattr__ = NAMESPACES["array"].__getattr__

@@ -1,0 +1,5 @@
+"""pl.system."""
+
+from pypto.language.names import NAMESPACES
+
+__getattr__ = NAMESPACES["system"].__getattr__

@@ -1,0 +1,5 @@
+"""pl.tensor."""
+
+from pypto.language.names import NAMESPACES
+
+__getattr__ = NAMESPACES["tensor"].__getattr__

@@ -1,0 +1,5 @@
+"""pl.tile."""
+
+from pypto.language.names import NAMESPACES
+
+__getattr__ = NAMESPACES["tile"].__getattr__

@@ -1,0 +1,232 @@
+"""Rows and elements at indices, comparisons and trigonometry of tensors and tiles; numbers against numpy, float64."""
+
+import numpy as np
+import pypto.language as pl
+import pytest
+from pto_mlir import _compiler
+from pypto.ir.op import tile
+from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+from pypto.runtime import RunConfig
+from test_pypto_lower import F32, I32, Kernel, tensor_of
+from test_pypto_parts import both, load, numbers, run
+
+platforms = pytest.mark.parametrize("platform", ["a2a3", "a5"])
+BOUNDS = {
+    "undefined": [3, 0, 7, 7, 2, 5, 1, 6],
+    "clamp": [3, -1, 9, 7, 8, 5, 1, 100],
+    "wrap": [3, -1, 9, 7, 8, 5, 1, 100],
+    "zero": [3, -1, 9, 7, 8, 5, 1, 100],
+}
+
+
+def bounded(indices, count, mode):
+    """(indices within the bounds, whether each is a zero instead); without their sign, as 32 bits."""
+    wide = np.asarray(indices, np.int64) & 0xFFFFFFFF
+    if mode == "clamp":
+        return np.minimum(wide, count - 1), np.zeros(wide.shape, bool)
+    if mode == "wrap":
+        return wide % count, np.zeros(wide.shape, bool)
+    return np.where(wide < count, wide, 0), wide >= count
+
+
+@both
+@pytest.mark.parametrize("mode", BOUNDS)
+def test_rows_of_memory(tmp_path, processor, mode):
+    memory = numbers(8, 32)
+    indices = np.array(BOUNDS[mode], np.int32).reshape(1, 8)
+    make = lambda k, x, i: k.let(tile.mgather(x, load(k, i), coalesce="row", gather_oob=mode))  # noqa: E731
+    out = run(tmp_path, processor, make, memory, indices, shape=(8, 32))
+    at, empty = bounded(indices.reshape(-1), 8, mode)
+    np.testing.assert_array_equal(out, np.where(empty[:, None], 0, memory[at]))
+
+
+def test_a_column_of_indices_is_refused(tmp_path):
+    make = lambda k, x, i: k.let(tile.mgather(x, load(k, i), coalesce="row"))  # noqa: E731
+    with pytest.raises(_compiler.CompileError, match="cannot have layout DN"):
+        run(tmp_path, "a3", make, numbers(8, 32), np.zeros((8, 1), np.int32), shape=(8, 32))
+
+
+@both
+@pytest.mark.parametrize("mode", BOUNDS)
+def test_elements_of_memory(tmp_path, processor, mode):
+    memory = numbers(8)
+    indices = np.tile(np.array(BOUNDS[mode], np.int32), (2, 1))
+    k = Kernel(x=tensor_of(8), i=tensor_of(2, 8, dtype=I32), z=tensor_of(2, 8))
+    x, i, z = k.params
+    k.store(k.let(tile.mgather(x, load(k, i), coalesce="elem", gather_oob=mode)), z)
+    out = np.zeros((2, 8), np.float32)
+    k.run(tmp_path, memory, indices, out, processor=processor)
+    at, empty = bounded(indices, 8, mode)
+    np.testing.assert_array_equal(out, np.where(empty, 0, memory[at]))
+
+
+def test_only_valid_rows_are_gathered(tmp_path):
+    memory, indices = numbers(8, 32), np.array([[7, 6, 5, 99, 99, 99, 99, 99]], np.int32)
+
+    def make(k, x, i):
+        held = load(k, i, valid_shape=[1, 3])
+        return k.let(tile.fillpad(k.let(tile.mgather(x, held, coalesce="row"))))
+
+    out = run(tmp_path, "a3", make, memory, indices, shape=(8, 32))
+    np.testing.assert_array_equal(out[:3], memory[[7, 6, 5]])
+    assert not out[3:].any()
+
+
+def test_how_memory_is_gathered_is_checked():
+    k = Kernel(x=tensor_of(8, 32), i=tensor_of(1, 8, dtype=I32))
+    x, i = k.params
+    held = load(k, i)
+    with pytest.raises(ValueError, match="coalesce is row or elem, not column"):
+        tile.mgather(x, held, coalesce="column")
+    with pytest.raises(ValueError, match="gather_oob is undefined, clamp, wrap or zero, not mirror"):
+        tile.mgather(x, held, gather_oob="mirror")
+    with pytest.raises(TypeError, match="idx must be a tile or tensor of integers"):
+        tile.mgather(x, load(k, x))
+
+
+@both
+def test_rows_are_scattered(tmp_path, processor):
+    whole, rows = numbers(16, 32), numbers(4, 32, seed=1)
+    indices = np.zeros((2, 8), np.int32)
+    indices[:, :2] = [[3, 9], [15, 0]]
+    expected = whole.copy()
+    expected[[3, 9, 15, 0]] = rows
+    k = Kernel(x=tensor_of(16, 32), i=tensor_of(2, 8, dtype=I32), y=tensor_of(4, 32), z=tensor_of(16, 32))
+    x, i, y, z = k.params
+    k.store(k.let(tile.scatter_update(load(k, x), -2, load(k, i, valid_shape=[2, 2]), load(k, y))), z)
+    out = np.zeros_like(whole)
+    k.run(tmp_path, whole, indices, rows, out, processor=processor)
+    np.testing.assert_array_equal(out, expected)
+
+
+@both
+@pytest.mark.parametrize("op", ["sin", "cos"])
+def test_trigonometry(tmp_path, processor, op):
+    data = np.linspace(-100, 100, 16 * 32, dtype=np.float32).reshape(16, 32)
+    out = run(tmp_path, processor, lambda k, x: k.let(getattr(tile, op)(load(k, x))), data, shape=(16, 32))
+    np.testing.assert_allclose(out, getattr(np, op)(data.astype(np.float64)), atol=2e-6)
+
+
+@platforms
+def test_trigonometry_of_a_ragged_tile(tmp_path, platform):
+    data = numbers(8, 32)
+    make = lambda k, x: k.let(tile.fillpad(k.let(tile.sin(load(k, x, valid_shape=[5, 20])))))  # noqa: E731
+    out = run(tmp_path, {"a2a3": "a3", "a5": "a5"}[platform], make, data, shape=(8, 32))
+    expected = np.zeros_like(data)
+    expected[:5, :20] = np.sin(data[:5, :20].astype(np.float64))
+    np.testing.assert_allclose(out, expected, atol=2e-6)
+
+
+@pl.jit
+def picked(x: pl.Tensor, i: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.gather(x, dim=-1, index=i)
+    return y
+
+
+@pl.jit
+def put(x: pl.Tensor, i: pl.Tensor, v: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.scatter(x, dim=-1, index=i, src=v)
+    return y
+
+
+@platforms
+def test_elements_of_each_row(platform):
+    x, i = numbers(8, 64), np.random.default_rng(2).integers(0, 64, (8, 32)).astype(np.int32)
+    y = np.zeros((8, 32), np.float32)
+    picked(x, i, y, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, np.take_along_axis(x, i.astype(np.int64), 1))
+
+
+@platforms
+def test_elements_are_put_into_each_row(platform):
+    rng = np.random.default_rng(3)
+    x, v = numbers(8, 64), numbers(8, 32, seed=1)
+    i = np.stack([rng.permutation(64)[:32] for _ in range(8)]).astype(np.int32)
+    y, expected = np.zeros_like(x), x.copy()
+    put(x, i, v, y, config=RunConfig(platform=platform))
+    np.put_along_axis(expected, i.astype(np.int64), v, 1)
+    np.testing.assert_array_equal(y, expected)
+
+
+@pl.jit
+def picked_rows(x: pl.Tensor, i: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.gather(x, dim=0, index=i)
+    return y
+
+
+def test_gathers_along_rows_are_refused():
+    with pytest.raises((InvalidOperationError, UnsupportedFeatureError), match="along the last axis, with dim=-1"):
+        picked_rows(numbers(8, 32), np.zeros((8, 32), np.int32), np.zeros((8, 32), np.float32))
+
+
+@pl.jit
+def less(x: pl.Tensor, y: pl.Tensor, out: pl.Out[pl.Tensor], above: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out[:] = pl.cmp(x, y, cmp_type=2)
+        above[:] = pl.cmps(x, 0.5, cmp_type=4)
+    return out, above
+
+
+@platforms
+def test_comparisons_of_tensors_are_numbers(platform):
+    x, y = numbers(8, 64), numbers(8, 64, seed=1)
+    out, above = np.zeros_like(x), np.zeros_like(x)
+    less(x, y, out, above, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(out, (x < y).astype(np.float32))
+    np.testing.assert_array_equal(above, (x > 0.5).astype(np.float32))
+
+
+@both
+@pytest.mark.parametrize("name, expect", [("part_add", np.add), ("part_max", np.maximum)])
+def test_parts_are_valid_where_either_operand_is(tmp_path, processor, name, expect):
+    x, y = numbers(8, 32), numbers(8, 32, seed=1)
+
+    def make(k, a, b):
+        return k.let(tile.fillpad(k.let(getattr(tile, name)(load(k, a, valid_shape=[8, 20]), load(k, b)))))
+
+    out = run(tmp_path, processor, make, x, y, shape=(8, 32))
+    expected = y.copy()
+    expected[:, :20] = expect(x, y)[:, :20]
+    np.testing.assert_array_equal(out, expected)
+
+
+@both
+@pytest.mark.parametrize("valid", [(8, 32), (5, 32), (8, 20), (5, 20)])
+def test_scratch_of_a_ragged_row_reduction(tmp_path, processor, valid):
+    data = numbers(8, 32)
+
+    def make(k, x):
+        scratch = k.let(tile.create([8, 32], F32))
+        return k.let(tile.row_argmax(load(k, x, valid_shape=list(valid)), scratch))
+
+    k = Kernel(x=tensor_of(8, 32), z=tensor_of(8, 1, dtype=I32))
+    x, z = k.params
+    k.store(make(k, x), z)
+    out = np.full((8, 1), -1, np.int32)
+    k.run(tmp_path, data, out, processor=processor)
+    expected = np.full((8, 1), -1, np.int32)
+    expected[: valid[0], 0] = data[: valid[0], : valid[1]].argmax(1)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pl.program
+class Undecided:
+    @pl.function(type=pl.FunctionType.Opaque)
+    def main(self, x: pl.Tensor[[8, 32], pl.FP32], y: pl.Out[pl.Tensor[[8, 32], pl.FP32]]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y = pl.assemble(y, pl.abs(x), [0, 0])
+        return y
+
+
+def test_a_function_of_no_kind_with_scopes_is_an_orchestrator(tmp_path):
+    from pypto import ir
+
+    assert ir.with_orchestrators(Undecided).functions["main"].func_type == ir.FunctionType.Orchestration
+    x, y = numbers(8, 32), np.zeros((8, 32), np.float32)
+    compiled = ir.compile(Undecided, tmp_path / "out")
+    compiled(x, y)
+    assert not compiled.left_out and (tmp_path / "out/orchestration/main.cpp").exists()
+    np.testing.assert_array_equal(y, np.abs(x))
