@@ -4,6 +4,7 @@
 
 #include "pto_mlir/Compiler/ModelBuilder.h"
 
+#include <algorithm>
 #include <map>
 
 namespace pto_mlir {
@@ -14,11 +15,13 @@ struct Refusal {
   unsigned times = 0; ///< how many plans have hit one
 };
 using RefusedTensors = std::map<std::string, Refusal, std::less<>>;
+/// More refusals of one tensor bring no other plan: its op is decomposed, then it goes to the host.
+inline constexpr unsigned kMostRefusals = 8;
 /// How many refusals there are in all; grows with each plan that does not work.
 inline unsigned countRefusals(const RefusedTensors &refused) {
   unsigned count = 0;
   for (const auto &[name, refusal] : refused)
-    count += refusal.times;
+    count += std::min(refusal.times, kMostRefusals);
   return count;
 }
 

@@ -1,4 +1,4 @@
-"""Random graphs of many operators (test/random_graphs) beside onnxruntime and float64; --full: 20,000."""
+"""Random graphs of many operators (test/random_graphs) beside onnxruntime and float64. 20,000: docs/regression.md."""
 
 import os
 import sys
@@ -13,7 +13,6 @@ from random_graphs import check, generate, reducer, workers  # noqa: E402
 from random_graphs.exact import Unusable, trace  # noqa: E402
 from random_graphs.model import Graph  # noqa: E402
 
-FULL = os.environ.get("PTO_MLIR_FULL_TESTS") == "1"
 TARGET = check.Target("a3", 1, "F32")
 
 
@@ -78,3 +77,52 @@ def test_crashes_and_time_outs():
         "timed out",
         "right",
     ]
+
+
+def _node(op: str, inputs: dict, weights=(), kinds=(1,), opset: int = 21, **attributes) -> Graph:
+    """One node; the kinds of its outputs, and of inputs, by their arrays."""
+    outputs = [f"y{i}" for i in range(len(kinds))]
+    of_arrays = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in inputs.items()}
+    node = helper.make_node(op, list(inputs), outputs, name="n", **attributes)
+    given = {name: value for name, value in inputs.items() if name not in weights}
+    fixed = {name: inputs[name] for name in weights}
+    return Graph([node], given, fixed, outputs, of_arrays | dict(zip(outputs, kinds)), opset)
+
+
+def _drawn(shape, dtype="float32", low: int = -9, high: int = 9) -> np.ndarray:
+    return np.asarray(np.random.default_rng(2).integers(low, high, shape) / (4 if "f" in dtype else 1)).astype(dtype)
+
+
+I16, I32, I64, U8, U32 = "int16", "int32", "int64", "uint8", "uint32"
+# What random graphs found: wrong, refused, or for ever.
+FOUND = {
+    "Gelu of f16": _node("Gelu", {"x": _drawn([6, 7], "float16")}, kinds=[10]),
+    "Gelu of f16 by tanh": _node("Gelu", {"x": _drawn([6, 7], "float16")}, kinds=[10], approximate="tanh"),
+    "a bias of integers that is none": _node("Shrink", {"x": _drawn([40], I16)}, kinds=[5], bias=0.25, lambd=1.5),
+    "a bias of unsigned integers": _node("Shrink", {"x": _drawn([40], U8, 0)}, kinds=[2], bias=0.25, lambd=1.5),
+    "products of one without it": _node(
+        "CumProd", {"x": _drawn([3, 1], I32), "a": np.array(1)}, ["a"], [6], 26, exclusive=1
+    ),
+    "order of unsigned numbers": _node("TopK", {"x": _drawn([30], U32, 0, 2**31), "k": np.array([7])}, ["k"], [12, 7]),
+    "a pad value of a run": _node("Pad", {"x": _drawn([3, 4]), "p": np.array([1, 0, 2, 3]), "v": _drawn([])}, ["p"]),
+    "no weights but narrow ones": _node(
+        "TensorScatter",
+        {"x": _drawn([3, 2, 8, 16], I16), "u": _drawn([3, 2, 3, 16], I16), "w": _drawn([3], I64, 0, 5)},
+        ["u"],
+        [5],
+        24,
+        axis=2,
+    ),
+    "places in a constant": _node("NonZero", {"x": _drawn([1, 8, 3, 3], "float64")}, ["x"], [7]),
+    "a shape of nothing": _node("Shape", {"x": _drawn([])}, kinds=[7]),
+    "channels of nothing": _node("DepthToSpace", {"x": _drawn([0, 8, 2, 3])}, blocksize=2),
+    "a grid of another type": _node(
+        "GridSample", {"x": _drawn([2, 3, 5, 4], "float16"), "g": _drawn([2, 2, 3, 2], low=-4, high=4)}, kinds=[10]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(name):
+    outcome = check.check(FOUND[name], [TARGET, check.Target("a5", 24, "F16")])
+    assert outcome.status == "right", outcome

@@ -231,7 +231,7 @@ def test_reversed_sequences(tmp_path):
     np.testing.assert_array_equal(converted(tmp_path, feed)[0], want)
 
 
-@pytest.mark.parametrize("kinds", [(np.float32, np.bool_), (np.int32, np.float32), (np.float16, np.float32)])
+@pytest.mark.parametrize("kinds", [(np.float32, np.bool_), (np.int32, np.float32)])
 def test_a_grid_of_another_type_is_refused(kinds, tmp_path):
     image, grid = np.zeros((1, 1, 3, 2), kinds[0]), np.zeros((1, 3, 4, 2), kinds[1])
     infos = [
@@ -243,5 +243,5 @@ def test_a_grid_of_another_type_is_refused(kinds, tmp_path):
     onnx.save(
         helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), str(tmp_path / "m.onnx")
     )
-    with pytest.raises(UserError, match="'y' .GridSample.*one float type are supported; cast them"):
+    with pytest.raises(UserError, match="'y' .GridSample.*takes an input and a grid of floats"):
         compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")

@@ -222,7 +222,9 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
 }
 
 // What an op makes of no elements; nullopt where it needs some.
-static std::optional<double> ofNoElements(StringRef op, size_t operands) {
+static std::optional<double> ofNoElements(StringRef op, size_t operands, const NamedAttrList &attributes) {
+  if (op == top::PadOp::getOperationName())
+    return cast<FloatAttr>(attributes.get("value")).getValueAsDouble();
   if (op == top::ReduceSumOp::getOperationName() || (op == top::MatMulOp::getOperationName() && operands == 2))
     return 0;
   if (op == top::ReduceMaxOp::getOperationName())
@@ -259,7 +261,10 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
                   [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
-  if (std::optional<double> neutral = ofNoElements(opName, operands.size())) {
+  // No updates.
+  if (operands.front().getType() == type && opName == top::ScatterOp::getOperationName())
+    return operands.front();
+  if (std::optional<double> neutral = ofNoElements(opName, operands.size(), withDefaults)) {
     bool isBool = type.getElementType().isInteger(1);
     std::vector<double> values(type.getNumElements(), isBool ? double(*neutral > 0) : *neutral);
     return top::createConstant(b, loc, name, type, top::fromDoubles(type.getElementType(), values));

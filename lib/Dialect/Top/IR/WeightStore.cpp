@@ -34,6 +34,8 @@ std::string WeightStore::addExternal(llvm::StringRef name, RankedTensorType type
                                      std::shared_ptr<const void> owner) {
   assert(tensorBytes(type) == static_cast<int64_t>(bytes.size()) && "a weight's bytes match its type");
   std::lock_guard<std::mutex> lock(mutex);
+  if (name.empty())
+    name = "constant"; // files have no weight without a name
   std::string unique = name.str();
   for (unsigned i = 1; weights.contains(unique); ++i)
     unique = (name + "_" + llvm::Twine(i)).str();

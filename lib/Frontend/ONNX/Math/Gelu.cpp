@@ -48,11 +48,11 @@ Value nearZero(Formula &f, Value x) {
 } // namespace
 
 // x Phi(x) = max(x, 0) - |x| Phi(-|x|); from 15 on the tail is 0.
-static LogicalResult importExact(Node &node, Value x) {
+static Value exact(Node &node, Value x, StringRef name) {
   Formula f(node);
   Value size = f.of<top::AbsOp>(x);
   Value far = f.of<top::SubOp>(f.of<top::ReluOp>(x), weightedTail(f, f.of<top::MinOp>(size, 15.0)));
-  return f.choose(f.isLess(size, 0.75), nearZero(f, x), far);
+  return node.create<top::WhereOp>(name, {f.isLess(size, 0.75), nearZero(f, x), far});
 }
 
 /// exp(-c0 x - c1 x^3) for x from -12 to 12, with x = h + l, h of 8 bits. The exponent of h is the exact product of h
@@ -72,11 +72,11 @@ static Value cubicDecay(Formula &f, Value x, double c0, double c1) {
 }
 
 // x / 2 (1 + tanh(u)) = x / (1 + exp(-2 u)) with u = sqrt(2 / pi) (x + 0.044715 x^3) (ONNX, Gelu-20).
-static LogicalResult importTanh(Node &node, Value argument) {
+static Value byTanh(Node &node, Value x, StringRef name) {
   Formula f(node);
   double line = 2 * std::sqrt(2 / M_PI);
-  Value x = f.of<top::MaxOp>(argument, -12.0), bounded = f.of<top::MinOp>(x, 12.0);
-  return f.result<top::DivOp>(x, f.of<top::AddOp>(cubicDecay(f, bounded, line, 0.044715 * line), 1.0));
+  Value least = f.of<top::MaxOp>(x, -12.0), bounded = f.of<top::MinOp>(least, 12.0);
+  return node.create<top::DivOp>(name, {least, f.of<top::AddOp>(cubicDecay(f, bounded, line, 0.044715 * line), 1.0)});
 }
 
 // Of input 0, with the bias of input 1 where there is one.
@@ -89,7 +89,12 @@ static LogicalResult importGeluOf(Node &node, bool isApproximate) {
     return x ? node.error("has a bias that does not broadcast to the input") : failure();
   if (f.isDouble(x))
     return node.finish(f.onHost(x, isApproximate ? "gelu_tanh" : "gelu", node.outputName()));
-  return isApproximate ? importTanh(node, x) : importExact(node, x);
+  // The formulas split numbers of 24 bits.
+  Type element = node.type(0).getElementType();
+  Value wide = castTo(node, x, node.builder().getF32Type());
+  StringRef name = element.isF32() ? node.outputName() : StringRef();
+  Value made = !wide ? wide : isApproximate ? byTanh(node, wide, name) : exact(node, wide, name);
+  return node.finish(made ? castTo(node, made, element, node.outputName()) : made);
 }
 
 static LogicalResult importGelu(Node &node) {

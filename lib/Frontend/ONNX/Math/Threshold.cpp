@@ -14,17 +14,22 @@ static LogicalResult importThresholdedRelu(Node &node) {
   return above ? node.result<top::WhereOp>({above, x, f.constant(x, 0)}) : failure();
 }
 
-// x < -lambd ? x + bias : x > lambd ? x - bias : 0
+// x < -lambd ? x + bias : x > lambd ? x - bias : 0. Of integers in a float that holds them, then cut toward zero.
 static LogicalResult importShrink(Node &node) {
   Formula f(node);
   double bias = node.floatAttr("bias", 0), lambda = node.floatAttr("lambd", 0.5);
-  Value x = node.input(0);
+  Type element = node.type(0).getElementType();
+  bool isWide = element.isInteger(32) || element.isInteger(64);
+  Type wide = isWide ? node.builder().getF64Type() : node.builder().getF32Type();
+  Value x = isa<FloatType>(element) ? node.input(0) : castTo(node, node.input(0), wide);
   Value below = f.compare(x, "lt", -lambda), above = f.compare(x, "gt", lambda);
   Value lowered = f.of<top::SubOp>(x, bias), raised = f.of<top::AddOp>(x, bias);
   if (!below || !above || !lowered || !raised)
     return failure();
   Value positive = node.create<top::WhereOp>("", {above, lowered, f.constant(x, 0)});
-  return positive ? node.result<top::WhereOp>({below, raised, positive}) : failure();
+  StringRef name = isa<FloatType>(element) ? node.outputName() : StringRef();
+  Value result = positive ? node.create<top::WhereOp>(name, {below, raised, positive}) : positive;
+  return node.finish(castTo(node, result, element, node.outputName()));
 }
 
 static LogicalResult importOneHot(Node &node) {

@@ -15,11 +15,12 @@ class GridSample {
 public:
   GridSample(Node &node, Outside outside, bool alignCorners)
       : node(node), f(node), outside(outside), alignCorners(alignCorners), shape(node.type(0).getShape()),
-        grid(node.type(1).getShape()), points(ShapedType::getNumElements(grid.slice(1, grid.size() - 2))) {}
+        grid(node.type(1).getShape()), wide(widerOf(node.type(0).getElementType(), node.type(1).getElementType())),
+        points(ShapedType::getNumElements(grid.slice(1, grid.size() - 2))) {}
 
   LogicalResult run(StringRef mode) {
     int64_t rank = static_cast<int64_t>(shape.size()) - 2, pixels = ShapedType::getNumElements(shape.drop_front(2));
-    Value rows = channelRows(node, node.input(0));
+    Value rows = channelRows(node, castTo(node, node.input(0), wide));
     std::vector<std::vector<Tap>> taps;
     taps.reserve(rank);
     for (int64_t d = 0; d < rank; ++d)
@@ -33,10 +34,21 @@ public:
     Value out = node.reshape("", sum, spread);
     SmallVector<int64_t> back{0, rank + 1};
     llvm::append_range(back, llvm::seq<int64_t>(1, rank + 1));
-    return out ? f.result<top::PermuteOp>(out, {node.i64s("perm", back)}) : failure();
+    Type element = node.type(0).getElementType();
+    StringRef name = wide == element ? node.outputName() : StringRef();
+    out = out ? node.create<top::PermuteOp>(name, out, {node.i64s("perm", back)}) : out;
+    return node.finish(castTo(node, out, element, node.outputName()));
   }
 
 private:
+  /// The type of an image and a grid of two float types: the wider one, f32 for two of 16 bits.
+  static Type widerOf(Type a, Type b) {
+    unsigned bits = std::max(a.getIntOrFloatBitWidth(), b.getIntOrFloatBitWidth());
+    if (a == b)
+      return a;
+    return bits == 64 ? Type(Float64Type::get(a.getContext())) : Type(Float32Type::get(a.getContext()));
+  }
+
   int64_t sizeOf(int64_t dim) const { return shape[2 + dim]; }
 
   /// Where the grid's points lie along `dim`, in pixels: [N, points, 1].
@@ -44,8 +56,9 @@ private:
     SmallVector<int64_t> starts(grid.size(), 0), ends(grid), steps(grid.size(), 1);
     starts.back() = static_cast<int64_t>(shape.size()) - 3 - dim; // x, the last dimension, comes first
     ends.back() = starts.back() + 1;
-    Value x = node.create<top::SliceOp>(
-        "", node.input(1), {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+    Value x =
+        node.create<top::SliceOp>("", castTo(node, node.input(1), wide),
+                                  {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
     x = x ? node.reshape("", x, {shape[0], points, 1}) : x;
     double size = static_cast<double>(sizeOf(dim));
     return alignCorners
@@ -118,6 +131,7 @@ private:
   Outside outside;
   bool alignCorners;
   ArrayRef<int64_t> shape, grid;
+  Type wide;
   int64_t points;
 };
 
@@ -132,8 +146,8 @@ static LogicalResult importGridSample(Node &node) {
       grid.back() != static_cast<int64_t>(shape.size()) - 2)
     return node.error("a grid of shape " + shapeText(grid) + " does not fit an input of shape " + shapeText(shape));
   Type element = node.type(0).getElementType();
-  if (!isa<FloatType>(element) || node.type(1).getElementType() != element)
-    return node.error("an input and a grid of one float type are supported; cast them");
+  if (!isa<FloatType>(element) || !isa<FloatType>(node.type(1).getElementType()))
+    return node.error("takes an input and a grid of floats");
   StringRef name = StringRef(mode);
   if (name.starts_with("bi"))
     name = name.drop_front(2);

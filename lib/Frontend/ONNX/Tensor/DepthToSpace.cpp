@@ -30,7 +30,7 @@ static LogicalResult importDepthToSpace(Node &node) {
     return node.error("attribute 'mode' must be DCR or CRD, not '" + mode + "'");
   ArrayRef<int64_t> shape = node.type(0).getShape();
   int64_t b = *block, depth = shape[1] / (b * b);
-  if (depth < 1 || shape[1] % (b * b))
+  if (shape[1] % (b * b))
     return node.error(Twine(shape[1]) + " channels do not divide into blocks of " + Twine(b) + " x " + Twine(b));
   SmallVector<int64_t> merged{shape[0], depth, shape[2] * b, shape[3] * b};
   if (mode == "DCR")
@@ -44,7 +44,7 @@ static LogicalResult importSpaceToDepth(Node &node) {
     return failure();
   ArrayRef<int64_t> shape = node.type(0).getShape();
   int64_t b = *block, rows = shape[2] / b, columns = shape[3] / b;
-  if (shape[2] % b || shape[3] % b || rows < 1 || columns < 1)
+  if (shape[2] % b || shape[3] % b)
     return node.error(Twine(shape[2]) + " x " + Twine(shape[3]) + " pixels do not divide into blocks of " + Twine(b));
   return shuffle(node, {shape[0], shape[1], rows, b, columns, b}, {0, 3, 5, 1, 2, 4},
                  {shape[0], shape[1] * b * b, rows, columns});

@@ -1,5 +1,6 @@
 // Pad: pads are an attribute before opset 11, an input since. Negative pads crop. Modes other than constant concatenate
 // parts of the input.
+#include "../Composite.h"
 #include "../Exact.h"
 #include "../Registry.h"
 
@@ -70,7 +71,20 @@ static Value extend(Node &node, StringRef name, Value value, int64_t dim, int64_
   return node.create<top::ConcatOp>(name, pieces, {node.i64("axis", dim)});
 }
 
-static LogicalResult build(Node &node, Pads pads, StringRef mode, double constant) {
+// `value` padded with a computed number: zeros, and the number where a padded tensor of ones has zeros.
+static LogicalResult padWithComputed(Node &node, Value value, NamedAttribute pads, Value number) {
+  Formula f(node);
+  Value padded = f.of<top::PadOp>(value, {pads, node.f64("value", 0)});
+  auto type = cast<RankedTensorType>(value.getType());
+  OpBuilder &b = node.builder();
+  std::vector<double> ones(type.getNumElements(), 1);
+  Value inner = top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get(type.getShape(), b.getI32Type()),
+                                    top::fromDoubles(b.getI32Type(), ones));
+  Value isInner = f.compare(f.of<top::PadOp>(inner, {pads, node.f64("value", 0)}), "gt", 0.0);
+  return padded && isInner ? f.choose(isInner, padded, number) : failure();
+}
+
+static LogicalResult build(Node &node, Pads pads, StringRef mode, double constant, Value computed) {
   Value value = node.input(0);
   int64_t rank = node.type(0).getRank(), last = -1;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -96,6 +110,8 @@ static LogicalResult build(Node &node, Pads pads, StringRef mode, double constan
   if (mode == "constant") {
     SmallVector<int64_t> all(pads.begin);
     llvm::append_range(all, pads.end);
+    if (computed)
+      return padWithComputed(node, value, node.i64s("pads", all), computed);
     return node.result<top::PadOp>(value, {node.i64s("pads", all), node.f64("value", constant)});
   }
   for (int64_t dim = 0; dim < rank && value; ++dim)
@@ -112,6 +128,7 @@ static LogicalResult importPad(Node &node) {
   std::optional<SmallVector<int64_t>> given;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   double constant = 0;
+  Value computed; // the pad value where it is no constant
   if (node.opset() < 11) {
     given = node.intsAttr("pads");
     constant = node.floatAttr("value", 0);
@@ -121,11 +138,14 @@ static LogicalResult importPad(Node &node) {
     given = node.ints(1, "pads");
     if (node.has(2)) {
       std::optional<top::Weight> value = node.constant(2);
-      if (!value || value->type.getNumElements() != 1)
-        return node.error("the pad value must be one constant");
-      if (isa<IntegerType>(value->type.getElementType()) && !isExactAsDouble(*value))
+      if (node.type(2).getNumElements() != 1)
+        return node.error("the pad value must be one number");
+      if (value && isa<IntegerType>(value->type.getElementType()) && !isExactAsDouble(*value))
         return node.error("the pad value is an integer beyond 2^53 that no double holds");
-      constant = top::toDoubles(*value).front();
+      if (value)
+        constant = top::toDoubles(*value).front();
+      else
+        computed = node.reshape("", node.input(2), {});
     }
     if (node.has(3)) {
       std::optional<SmallVector<int64_t>> list = node.ints(3, "axes");
@@ -146,7 +166,7 @@ static LogicalResult importPad(Node &node) {
     pads.begin[dim] = (*given)[i];
     pads.end[dim] = (*given)[axes.size() + i];
   }
-  return build(node, pads, mode, constant);
+  return build(node, pads, mode, constant, computed);
 }
 
 void registerPad(Registry &registry) {

@@ -36,20 +36,35 @@ public:
     return rows ? node.create<OpTy>(name, rows, {node.i64("k", count), node.flag("largest", largest)}) : rows;
   }
 
+  /// The two digits of unsigned integers of 32 bits, whose upper half an i32 does not hold.
+  std::pair<Value, Value> unsignedDigits(Value rows, double digit) {
+    Value quotient = f.of<top::DivOp>(rows, digit);
+    Value rest = quotient ? f.of<top::SubOp>(rows, f.of<top::MulOp>(quotient, digit)) : quotient;
+    Type element = node.builder().getI32Type();
+    return {castTo(node, quotient, element), castTo(node, rest, element)};
+  }
+
   /// Integers of 32 and 64 bits in two stable passes over their digits, the low one first: f32 holds a digit.
   std::pair<Value, Value> ofIntegers(Value rows, StringRef valueName, StringRef placeName) {
     constexpr double kDigit = 65536;
     // The device keeps 64-bit integers in 32 bits.
     Type element = node.builder().getI32Type();
-    Value number = rows;
-    if (!cast<RankedTensorType>(rows.getType()).getElementType().isInteger(32))
-      number = f.of<top::CastOp>(rows, {node.named("to", TypeAttr::get(element))});
+    if (getElementTypeOrSelf(rows.getType()).isUnsignedInteger(32)) {
+      auto [high, low] = unsignedDigits(rows, kDigit);
+      return byDigits(rows, high, low, valueName, placeName);
+    }
+    Value number = castTo(node, rows, element);
     Value quotient = f.of<top::DivOp>(number, kDigit);
     Value rest = quotient ? f.of<top::SubOp>(number, f.of<top::MulOp>(quotient, kDigit)) : quotient;
     Value negative = f.isLess(rest, 0);
     Value borrow = negative ? f.of<top::CastOp>(negative, {node.named("to", TypeAttr::get(element))}) : negative;
     Value high = borrow ? f.of<top::SubOp>(quotient, borrow) : borrow;
     Value low = borrow ? f.of<top::AddOp>(rest, f.of<top::MulOp>(borrow, kDigit)) : borrow;
+    return byDigits(rows, high, low, valueName, placeName);
+  }
+
+private:
+  std::pair<Value, Value> byDigits(Value rows, Value high, Value low, StringRef valueName, StringRef placeName) {
     int64_t size = cast<RankedTensorType>(rows.getType()).getShape().back();
     Value byLow = select<top::TopKIndicesOp>("", low, size);
     Value byHigh = select<top::TopKIndicesOp>("", gathered("", high, byLow), k);
@@ -57,7 +72,6 @@ public:
     return {gathered(valueName, rows, places), places};
   }
 
-private:
   Value gathered(StringRef name, Value rows, Value places) {
     return rows && places ? node.create<top::GatherElementsOp>(name, {rows, places}) : Value();
   }
