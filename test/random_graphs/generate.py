@@ -44,7 +44,9 @@ def operators(opset: int) -> list[str]:
 
 
 def all_operators() -> set[str]:
-    return {name for name, _, _ in compiler.supported_ops() if "." not in name} - LEFT_OUT.keys()
+    """Those that some opset has: onnxruntime has operators of the default domain that ONNX lacks."""
+    named = {name for name, _, _ in compiler.supported_ops() if "." not in name and onnx.defs.has(name)}
+    return named - LEFT_OUT.keys()
 
 
 def put(draw: Draw, op: str) -> bool:
