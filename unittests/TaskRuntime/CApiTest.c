@@ -1,6 +1,7 @@
 /* The whole C API from a C program; returns the number of the line at which something was wrong, or 0. */
 #include "pto_mlir/TaskRuntime/CApi.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 int pto_test_c_api(const char *trace);
@@ -8,7 +9,7 @@ int pto_test_c_api(const char *trace);
 static int add_one(void *user, const pto_kernel_call *call) {
   float *in = (float *)(uintptr_t)call->args[0], *out = (float *)(uintptr_t)call->args[1];
   out[0] = in[0] + 1.0f;
-  ++*(int *)user;
+  atomic_fetch_add((atomic_int *)user, 1); /* Two workers may run it at the same time. */
   return 0;
 }
 
@@ -25,7 +26,7 @@ static int broken(void *user, const pto_kernel_call *call) {
 int pto_test_c_api(const char *trace) {
   pto_tasks_options options = {{0, 2, 1, 0}, 16, 1 << 16, 256, 1, 2, 0, 1, 0};
   pto_tasks *runtime = 0;
-  int calls = 0;
+  atomic_int calls = 0;
   uint32_t kernel, bad;
   CHECK(pto_tasks_create(&options, &runtime) == 0);
   CHECK(pto_tasks_register_kernel(runtime, "add_one", add_one, &calls, 10, &kernel) == 0);
