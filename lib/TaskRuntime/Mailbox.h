@@ -32,7 +32,7 @@ struct Mailbox {
 
   // Written by the core.
   alignas(64) std::atomic<uint64_t> reply{0};
-  std::atomic<uint64_t> started{0};    ///< the last request claimed by a thread
+  std::atomic<uint64_t> started{0};    ///< the last request claimed by a thread; only grows
   std::atomic<uint32_t> aicoreDone{0}; ///< core number + 1
   bool failed = false;
   std::string cause;
@@ -43,6 +43,13 @@ struct Mailbox {
 
   /// A dispatched task has not been claimed by a thread.
   bool waits() const { return request.load(std::memory_order_acquire) != started.load(std::memory_order_relaxed); }
+  /// Takes the dispatched task for the calling thread and returns its request; 0 if there is none or another thread was
+  /// first. `started` is read before `request`: the other way round a thread that is held up between the two could
+  /// compare an old request with a later start, and run that later task a second time.
+  uint64_t claim() {
+    uint64_t last = started.load(std::memory_order_acquire), wanted = request.load(std::memory_order_acquire);
+    return wanted != last && started.compare_exchange_strong(last, wanted, std::memory_order_acq_rel) ? wanted : 0;
+  }
   /// 0 = free or finished, 1 = a task is on the core.
   uint32_t taskStatus() const {
     return request.load(std::memory_order_acquire) != reply.load(std::memory_order_acquire);

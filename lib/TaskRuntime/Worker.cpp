@@ -5,10 +5,8 @@
 namespace pto_mlir::tasks {
 
 bool ThreadedState::execute(Mailbox &mailbox) {
-  uint64_t request = mailbox.request.load(std::memory_order_acquire),
-           started = mailbox.started.load(std::memory_order_relaxed);
-  // With `submitterWorks` two threads may poll this mailbox.
-  if (request == started || !mailbox.started.compare_exchange_strong(started, request, std::memory_order_relaxed))
+  uint64_t request = mailbox.claim(); // with `submitterWorks` two threads may poll this mailbox
+  if (request == 0)
     return false;
   const Payload &payload = mailbox.payload;
   KernelCall call;

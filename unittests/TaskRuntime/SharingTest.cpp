@@ -103,6 +103,33 @@ TEST(Sharing, H27_AnEdgeOrdersWhatKernelsWrite) {
     writeOneWord(true);
 }
 
+TEST(Sharing, ATaskThatTwoThreadsPollForRunsOnce) {
+  constexpr uint64_t kTasks = 100000 / kSlow;
+  Mailbox box;
+  std::atomic<uint64_t> runs{0}, wrong{0};
+  auto poll = [&] {
+    while (box.reply.load(std::memory_order_acquire) != kTasks)
+      if (uint64_t request = box.claim()) {
+        wrong += box.payload.task != request;
+        ++runs;
+        box.reply.store(request, std::memory_order_release);
+      }
+  };
+  std::thread first(poll), second(poll);
+  for (uint64_t task = 1; task <= kTasks; ++task) {
+    box.payload.task = task;
+    box.request.store(task, std::memory_order_release);
+    while (box.reply.load(std::memory_order_acquire) != task && wrong == 0)
+      std::this_thread::yield();
+    if (wrong != 0)
+      box.reply.store(kTasks, std::memory_order_release);
+  }
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(runs, kTasks);
+}
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 // The synchronisation of the runtime must not order kernels without an edge, or the sanitizer could not see their race.
