@@ -68,7 +68,7 @@ public:
 
 private:
   Attribute describe(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype, bool preset) {
-    auto type = RankedTensorType::get(shape, elementType(context, dtype));
+    auto type = RankedTensorType::get(shape, memoryType(context, dtype));
     SmallVector<NamedAttribute> entries{b.getNamedAttr("name", b.getStringAttr(name)),
                                         b.getNamedAttr("type", TypeAttr::get(type))};
     if (preset)

@@ -133,7 +133,7 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       fail(op->span_, op->op_->name_ + ": operand " + std::string(param.name) + " is not lowered yet");
     auto space = spaceOfFactor(row, param.name);
     Value held = ShapeOf(operand->type_) ? valueOf(operand) : Value();
-    if (param.kind == ir::ParamKind::Data && !like) {
+    if (param.kind == ir::ParamKind::Data && !like && param.name != "mask") {
       like = held ? held : valueOf(operand);
       source = ir::As<ir::TileType>(operand->type_);
     }
@@ -321,6 +321,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.transpose_view", &Lowering::transposeView},
       {"tile.gather", &Lowering::gather},
       {"tile.gather_mask", &Lowering::gatherMask},
+      {"tile.gatherb", &Lowering::gatherBlocks},
       {"tile.gather_compare", &Lowering::gatherCompare},
       {"tile.sin", &Lowering::sine},
       {"tile.cos", &Lowering::sine},

@@ -46,9 +46,41 @@ Value Lowering::gatherMask(const ir::OpView &call, const ir::CallPtr &op, const 
   auto named = pto::symbolizeMaskPattern(ir::ValueName(pattern));
   if (!named)
     fail(op->span_, "mask_pattern " + std::string(ir::ValueName(pattern)) + " is not lowered");
-  Value source = valueOf(call.Operand("src")), dst = destination(*op, var);
+  Value source = valueOf(call.Operand("src")), dst = destination(*op, var), target = dst;
   auto attribute = pto::MaskPatternAttr::get(b.getContext(), *named);
-  createOp("tgather", {{source}, {dst}, {}, {}, {}, {}}, {b.getNamedAttr("maskPattern", attribute)}, true);
+  auto element = cast<pto::TileBufType>(source.getType()).getElementType();
+  auto type = cast<pto::TileBufType>(dst.getType());
+  if (type.getElementType() != element) { // the same bits by another name
+    if (type.getElementType().getIntOrFloatBitWidth() != element.getIntOrFloatBitWidth())
+      fail(op->span_, "output_dtype must be as wide as the elements of src");
+    target = b.create<pto::BitcastOp>(loc, type.withElementType(element), dst);
+  }
+  createOp("tgather", {{source}, {target}, {}, {}, {}, {}}, {b.getNamedAttr("maskPattern", attribute)}, true);
+  return dst;
+}
+
+/// Blocks of 32 bytes, as elements of any type: those that the instruction does not know, or that are others in the
+/// result, are moved as words.
+Value Lowering::gatherBlocks(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value source = valueOf(call.Operand("src")), offsets = valueOf(call.Operand("byte_offsets"));
+  Value dst = destination(*op, var);
+  auto from = cast<pto::TileBufType>(source.getType()), to = cast<pto::TileBufType>(dst.getType());
+  bool isPlain = from.getElementType() == to.getElementType() && from.getElementType().getIntOrFloatBitWidth() > 8;
+  auto asWords = [&](Value tile) -> Value {
+    auto type = cast<pto::TileBufType>(tile.getType());
+    Type word = b.getI32Type();
+    int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+    if (isPlain || type.getElementType() == word)
+      return tile;
+    auto words = [&](int64_t columns) { return ShapedType::isDynamic(columns) ? columns : columns * bits / 32; };
+    if (type.isBoxed() || !type.hasStaticValid() || type.getCols() * bits % 32 || type.getValidCols() * bits % 32)
+      fail(op->span_, "gatherb between these elements is lowered for whole words of row-major tiles");
+    auto view = type.withElementType(word)
+                    .withShape(type.getRows(), words(type.getCols()))
+                    .withValid(type.getValidRows(), words(type.getValidCols()));
+    return b.create<pto::TReshapeOp>(loc, view, tile);
+  };
+  createOp("tgatherb", {{asWords(source)}, {offsets}, {asWords(dst)}}, {}, false);
   return dst;
 }
 
@@ -89,13 +121,13 @@ Value Lowering::mergeSort(const ir::OpView &call, const ir::CallPtr &op, const i
   for (const char *name : {"src0", "src1", "src2", "src3"})
     if (ir::ExprPtr source = call.Operand(name))
       sources.push_back(valueOf(source));
-  auto length = call.Keyword<int64_t>("block_len");
+  ir::ExprPtr length = call.Operand("block_len");
   bool exhausted = call.Keyword<bool>("exhausted").value_or(false);
-  if (length.has_value() != (sources.size() == 1) || (length && exhausted))
+  if ((length != nullptr) != (sources.size() == 1) || (length && exhausted))
     fail(op->span_, "mrgsort takes one source and its block_len, or two to four sources");
   Value dst = destination(*op, var);
   if (length) {
-    Value runs = constant(b.getI32IntegerAttr(int32_t(*length)), b.getI32Type());
+    Value runs = scalarOf(length, b.getI32Type());
     createOp("tmrgsort", {sources, {runs}, {dst}, {}, {}}, {}, true);
     return dst;
   }

@@ -121,8 +121,8 @@ Value Lowering::setValidShape(const ir::OpView &call, const ir::CallPtr &op, con
   bool known = staticRows && staticCols;
   auto view =
       known ? type.withValid(*staticRows, *staticCols) : type.withValid(ShapedType::kDynamic, ShapedType::kDynamic);
-  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{zero, zero}, known ? Value() : rows,
-                                  known ? Value() : cols, b.getI64ArrayAttr({type.getRows(), type.getCols()}));
+  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{zero, zero}, rows, cols,
+                                  b.getI64ArrayAttr({type.getRows(), type.getCols()}));
 }
 
 Value Lowering::reinterpret(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
@@ -132,6 +132,10 @@ Value Lowering::reinterpret(const ir::OpView &call, const ir::CallPtr &op, const
   auto from = cast<pto::TileBufType>(tile.getType()), to = tileType(*b.getContext(), *type, options);
   if (from.isBoxed())
     fail(op->span_, "reinterpret_view of a tile in boxes is not lowered yet");
+  if (from == to)
+    return tile;
+  if (from.withElementType(to.getElementType()) != to) // other columns, too
+    return b.create<pto::TReshapeOp>(loc, to, tile);
   return b.create<pto::BitcastOp>(loc, to, tile);
 }
 

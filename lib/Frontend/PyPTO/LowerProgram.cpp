@@ -37,8 +37,12 @@ private:
 
 bool takesKnownTensors(const ir::Function &function, const PyPTOOptions &options) {
   auto isKnown = [&](const ir::ExprPtr &extent) {
-    auto symbol = ir::As<ir::Var>(extent);
-    return ir::ConstantInt(extent) || (symbol && options.sizes.count(symbol->name_hint_));
+    return extentValue(extent,
+                       [&](const ir::Var &symbol) {
+                         auto found = options.sizes.find(symbol.name_hint_);
+                         return found == options.sizes.end() ? std::nullopt : std::optional(found->second);
+                       })
+        .has_value();
   };
   return llvm::all_of(function.params_, [&](const ir::VarPtr &param) {
     if (ir::IsA<ir::ScalarType>(param->type_))

@@ -1,5 +1,6 @@
 // Scalars and index expressions as arith.
 #include "Lowering.h"
+#include "Orchestrator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -58,7 +59,15 @@ static bool isSigned(const ir::ExprPtr &expr) {
   return dtype && dtype->IsSigned();
 }
 
-Value Lowering::indexOf(const ir::ExprPtr &expr) { return scalarOf(expr, b.getIndexType()); }
+Value Lowering::indexOf(const ir::ExprPtr &expr) {
+  if (plan && !plan->symbols.empty() && !ir::ConstantInt(expr)) // extents that a launch has given
+    if (auto known = extentValue(expr, [&](const ir::Var &symbol) {
+          auto found = plan->symbols.find(&symbol);
+          return found == plan->symbols.end() ? std::nullopt : std::optional(found->second);
+        }))
+      return indexConstant(*known);
+  return scalarOf(expr, b.getIndexType());
+}
 
 Value Lowering::scalarOf(const ir::ExprPtr &expr, Type type) {
   if (auto literal = ir::As<ir::ConstInt>(expr)) { // in the type that it is used in

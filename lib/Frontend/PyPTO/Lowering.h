@@ -156,6 +156,7 @@ private:
   mlir::Value scratchLike(const ir::ExprPtr &given, mlir::Value like);
   mlir::Value gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherMask(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherBlocks(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherCompare(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value mergeSort(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value countUp(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

@@ -48,16 +48,20 @@ Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr 
 int64_t Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir::Var &param) {
   if (auto known = ir::ConstantInt(extent))
     return *known;
-  auto symbol = ir::As<ir::Var>(extent);
-  auto found = symbol ? sizes.find(symbol->name_hint_) : sizes.end();
-  if (found == sizes.end())
+  auto value = extentValue(extent, [&](const ir::Var &symbol) -> std::optional<int64_t> {
+    auto found = sizes.find(symbol.name_hint_);
+    if (found == sizes.end())
+      return std::nullopt;
+    held[&symbol] = found->second;
+    return found->second;
+  });
+  if (!value)
     fail(param.span_, "parameter " + param.name_hint_ +
                           " has an extent known at run time, which is not lowered yet; give its number");
   constexpr int64_t most = int64_t(1) << 40;
-  if (found->second < 1 || found->second > most)
-    fail(param.span_, "parameter " + param.name_hint_ + ": an extent of " + std::to_string(found->second));
-  held[symbol.get()] = found->second;
-  return found->second;
+  if (*value < 1 || *value > most)
+    fail(param.span_, "parameter " + param.name_hint_ + ": an extent of " + std::to_string(*value));
+  return *value;
 }
 
 void Orchestrator::run() {

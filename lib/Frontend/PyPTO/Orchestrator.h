@@ -68,6 +68,12 @@ using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, Ta
 inline bool writes(pypto::ir::ParamDirection direction) { return direction != pypto::ir::ParamDirection::In; }
 std::string textOf(const std::vector<Number> &numbers);
 
+/// a op b; nothing where it has no value.
+std::optional<int64_t> foldedInteger(pypto::ir::NodeKind kind, int64_t a, int64_t b);
+/// An extent, for what `symbol` says of its variables; nothing where it does not know one.
+std::optional<int64_t> extentValue(const pypto::ir::ExprPtr &extent,
+                                   llvm::function_ref<std::optional<int64_t>(const pypto::ir::Var &)> symbol);
+
 /// An interpreter of the function. Where all numbers are known, loops are run and branches taken. A function that reads
 /// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {

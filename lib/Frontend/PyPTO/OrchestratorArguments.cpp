@@ -12,19 +12,57 @@ std::string textOf(const std::vector<Number> &numbers) {
   return "[" + text + "]";
 }
 
+std::optional<int64_t> extentValue(const ir::ExprPtr &extent,
+                                   llvm::function_ref<std::optional<int64_t>(const ir::Var &)> symbol) {
+  if (auto known = ir::ConstantInt(extent))
+    return known;
+  if (auto var = ir::As<ir::Var>(extent))
+    return symbol(*var);
+  auto op = ir::As<ir::BinaryExpr>(extent);
+  auto left = op ? extentValue(op->left_, symbol) : std::nullopt;
+  auto right = op ? extentValue(op->right_, symbol) : std::nullopt;
+  return left && right ? foldedInteger(op->kind(), *left, *right) : std::nullopt;
+}
+
+namespace {
+
+/// The only symbol of an extent and what it must be for the extent to be `value`; null where it does not follow.
+std::pair<const ir::Var *, int64_t> solved(const ir::ExprPtr &extent, int64_t value) {
+  if (auto var = ir::As<ir::Var>(extent))
+    return {var.get(), value};
+  auto op = ir::As<ir::BinaryExpr>(extent);
+  if (!op)
+    return {nullptr, 0};
+  auto left = ir::ConstantInt(op->left_), right = ir::ConstantInt(op->right_);
+  const ir::ExprPtr &open = left ? op->right_ : op->left_;
+  int64_t known = left ? *left : right.value_or(0);
+  std::optional<int64_t> rest;
+  if (op->kind() == ir::NodeKind::Add && (left || right))
+    rest = foldedInteger(ir::NodeKind::Sub, value, known);
+  else if (op->kind() == ir::NodeKind::Sub && right)
+    rest = foldedInteger(ir::NodeKind::Add, value, known);
+  else if (op->kind() == ir::NodeKind::Mul && known)
+    rest = foldedInteger(ir::NodeKind::FloorDiv, value, known);
+  return rest ? solved(open, *rest) : std::pair<const ir::Var *, int64_t>();
+}
+
+} // namespace
+
 /// What an extent of a parameter is for a tensor of `given`.
 int64_t Orchestrator::extentOf(const ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
                                const ir::Span &span) {
   if (auto known = ir::ConstantInt(extent))
     return *known;
-  auto symbol = ir::As<ir::Var>(extent);
-  if (!symbol || !given.isKnown())
+  auto [symbol, value] =
+      given.isKnown() ? solved(extent, given.known) : std::pair<const ir::Var *, int64_t>(nullptr, 0);
+  if (!symbol)
     fail(span, who + " has an extent known at run time, which is not lowered yet");
-  auto [found, isNew] = symbols.try_emplace(symbol.get(), given.known);
-  if (!isNew && found->second != given.known)
-    fail(span, who + ": " + symbol->name_hint_ + " is " + std::to_string(given.known) + " here and " +
+  auto [found, isNew] = symbols.try_emplace(symbol, value);
+  if (!isNew && found->second != value)
+    fail(span, who + ": " + symbol->name_hint_ + " is " + std::to_string(value) + " here and " +
                    std::to_string(found->second) + " elsewhere");
-  return found->second;
+  // What the symbol says: another number where the tensor's extent is no multiple.
+  return *extentValue(extent, [&](const ir::Var &) { return std::optional(found->second); });
 }
 
 namespace {

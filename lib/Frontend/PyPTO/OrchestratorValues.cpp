@@ -200,6 +200,8 @@ Held Orchestrator::binary(const ir::BinaryExpr &op) {
   fail(op.span_, "this has no value: " + std::string(ir::OperatorText(op.kind())));
 }
 
+std::optional<int64_t> foldedInteger(NodeKind kind, int64_t a, int64_t b) { return apply(kind, a, b); }
+
 Number Orchestrator::computed(NodeKind kind, const Number &a, const Number &b) {
   if (!a.isKnown() || !b.isKnown()) {
     bool isNeutral = (kind == NodeKind::Mul && (a == Number(1) || b == Number(1))) ||

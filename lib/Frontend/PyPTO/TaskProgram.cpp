@@ -19,12 +19,12 @@ TaskProgram::TaskProgram(MLIRContext &context, const std::string &name, const py
 }
 
 Type TaskProgram::memoryType(pypto::DataType dtype) {
-  return RankedTensorType::get({ShapedType::kDynamic}, elementType(context, dtype));
+  return RankedTensorType::get({ShapedType::kDynamic}, pypto_frontend::memoryType(context, dtype));
 }
 
 Value TaskProgram::argument(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype) {
   unsigned number = main.getNumArguments();
-  main.insertArgument(number, RankedTensorType::get(shape, elementType(context, dtype)),
+  main.insertArgument(number, RankedTensorType::get(shape, pypto_frontend::memoryType(context, dtype)),
                       b.getDictionaryAttr(b.getNamedAttr(top::kNameAttr, b.getStringAttr(name))), loc);
   return main.getArgument(number);
 }

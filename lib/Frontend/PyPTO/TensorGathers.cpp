@@ -56,21 +56,53 @@ ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
   return shape.size() == 2 ? made : reshaped(made, shape);
 }
 
+/// The numbers of the columns that a pattern selects, as one row.
+ir::VarPtr Tiler::selected(ir::MaskPattern pattern, int64_t columns) {
+  if (pattern == ir::MaskPattern::None_)
+    fail(place, "mask_pattern selects nothing");
+  bool all = pattern == ir::MaskPattern::P1111, half = !all && pattern <= ir::MaskPattern::P1010;
+  int64_t period = all ? 1 : half ? 2 : 4;
+  int64_t first = all ? 0 : int64_t(pattern) - int64_t(half ? ir::MaskPattern::P0101 : ir::MaskPattern::P0001);
+  if (columns % period)
+    fail(place, "mask_pattern needs columns in multiples of " + std::to_string(period));
+  ir::VarPtr counted = bind(
+      make("tile.ci", {number(0), tuple({number(1), number(columns / period)})}, {{"dtype", pypto::DataType::INT32}}));
+  if (period > 1)
+    counted = bind(make("tile.muls", {counted, number(period)}));
+  return first ? bind(make("tile.adds", {counted, number(first)})) : counted;
+}
+
+/// Indices as the instruction takes them.
+ir::VarPtr Tiler::wideIndices(ir::VarPtr index) {
+  if (ir::ElementTypeOf(index->type_)->GetBit() >= 32)
+    return index;
+  for (pypto::DataType dtype : {pypto::DataType::FP32, pypto::DataType::INT32}) // exact: they have 16 bits
+    index = bind(make("tile.cast", {index}, {{"target_type", dtype}, {"mode", std::string("rint")}}));
+  return index;
+}
+
 ir::VarPtr Tiler::scattered(const ir::OpView &view, const ir::CallPtr &call) {
-  if (view.Keyword("mask_pattern"))
-    return bind(make("tile.scatter_mask", {tile(view.Operand("dst")), tile(view.Operand("input"))}, call->kwargs_));
-  checkAxis(view, place);
+  auto pattern = view.Enum<ir::MaskPattern>("mask_pattern");
+  if (!pattern)
+    checkAxis(view, place);
   int64_t rows, columns, indexRows, width, sourceRows, sourceWidth;
-  ir::VarPtr made = matrix(view.Operand("input"), rows, columns);
-  ir::VarPtr index = matrix(view.Operand("index"), indexRows, width);
-  ir::VarPtr source = matrix(view.Operand("src"), sourceRows, sourceWidth);
+  ir::VarPtr made = matrix(view.Operand(pattern ? "dst" : "input"), rows, columns);
+  ir::VarPtr source = matrix(view.Operand(pattern ? "input" : "src"), sourceRows, sourceWidth);
+  ir::VarPtr index =
+      pattern ? selected(*pattern, columns) : wideIndices(matrix(view.Operand("index"), indexRows, width));
+  if (pattern) {
+    indexRows = rows, width = extentsOf(shapeOf(index), place).second;
+    if (sourceRows != rows || sourceWidth != width)
+      fail(place, "the pattern selects " + std::to_string(width) + " columns of " + std::to_string(rows) +
+                      " rows, input has " + ir::ShapeText(shapeOf(source)));
+  }
   if (indexRows > rows || indexRows > sourceRows || width != sourceWidth || indexRows > kMaxRows)
     fail(place, "tensor.scatter takes as many indices as elements of src, up to " +
                     std::to_string(std::min(rows, kMaxRows)) + " rows");
   ir::VarPtr base = made;
   for (int64_t row = 0; row < indexRows; ++row) {
-    ir::VarPtr part =
-        bind(make("tile.scatter", {rowOf(base, row, columns), rowOf(source, row, width), rowOf(index, row, width)}));
+    ir::VarPtr part = bind(make("tile.scatter", {rowOf(base, row, columns), rowOf(source, row, width),
+                                                 pattern ? index : rowOf(index, row, width)}));
     made = bind(make("tile.assemble", {made, part, tuple({number(row), number(0)})}));
   }
   const auto &shape = *ir::ShapeOf(call->type_);

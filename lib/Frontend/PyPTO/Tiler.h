@@ -85,6 +85,8 @@ private:
   pypto::ir::VarPtr matrix(const pypto::ir::ExprPtr &operand, int64_t &rows, int64_t &columns);
   pypto::ir::VarPtr rowOf(const pypto::ir::VarPtr &tile, int64_t row, int64_t columns);
   pypto::ir::VarPtr gathered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+  pypto::ir::VarPtr selected(pypto::ir::MaskPattern pattern, int64_t columns);
+  pypto::ir::VarPtr wideIndices(pypto::ir::VarPtr index);
   pypto::ir::VarPtr scattered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr compared(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
 

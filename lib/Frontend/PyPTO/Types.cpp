@@ -42,6 +42,10 @@ Type elementType(MLIRContext &context, pypto::DataType dtype) {
   return type;
 }
 
+Type memoryType(MLIRContext &context, pypto::DataType dtype) {
+  return elementType(context, dtype == pypto::DataType::INDEX ? pypto::DataType::INT64 : dtype);
+}
+
 Type scalarType(MLIRContext &context, pypto::DataType dtype) {
   Type type = elementType(context, dtype);
   auto integer = dyn_cast<IntegerType>(type);

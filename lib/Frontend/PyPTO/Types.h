@@ -55,6 +55,8 @@ mlir::Location locationOf(mlir::MLIRContext &context, const pypto::ir::Span &spa
 
 /// Element type of tensors and tiles; `ui8` stays unsigned. ValueError where the dialect has none.
 mlir::Type elementType(mlir::MLIRContext &context, pypto::DataType dtype);
+/// Elements in the host's memory: INDEX are 64 bits there.
+mlir::Type memoryType(mlir::MLIRContext &context, pypto::DataType dtype);
 /// Type of a scalar inside a kernel: signless.
 mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
 

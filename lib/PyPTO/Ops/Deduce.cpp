@@ -102,7 +102,7 @@ TypePtr Deducer::elementOf() const {
 
 TypePtr Deducer::matmul() const {
   TypePtr left = operandType("lhs"), right = operandType("rhs");
-  Shape a = shapeOf(left), b = shapeOf(right);
+  Shape a = shapeOf(left), b = shapeOf(right), validA = validOf(left), validB = validOf(right);
   CHECK(a.size() >= 2 && b.size() >= 2) << "operands need rows and columns";
   DataType x = *ElementTypeOf(left), y = *ElementTypeOf(right);
   CHECK_AS(TypeError, onTensors() || x == y)
@@ -115,8 +115,14 @@ TypePtr Deducer::matmul() const {
   Shape shape = a.size() >= b.size() ? a : b;
   shape[shape.size() - 2] = a[a.size() - 2];
   shape.back() = b.back();
-  if (!onTensors())
-    return make(std::move(shape), x.IsFloat() ? DataType::FP32 : DataType::INT32, MemorySpace::Acc);
+  if (!onTensors()) {
+    Shape valid = shape;
+    if (validA.size() >= 2)
+      valid[valid.size() - 2] = validA[validA.size() - 2];
+    if (validB.size() >= 2)
+      valid.back() = validB.back();
+    return make(std::move(shape), x.IsFloat() ? DataType::FP32 : DataType::INT32, MemorySpace::Acc, std::move(valid));
+  }
   auto dtype = call.Keyword<DataType>("out_dtype");
   return make(std::move(shape), dtype ? *dtype : PromoteTypes(x, y), std::nullopt);
 }

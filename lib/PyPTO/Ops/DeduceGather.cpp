@@ -66,9 +66,11 @@ TypePtr Deducer::fromMemory() const {
 TypePtr Deducer::blocks() const {
   TypePtr type = first();
   DataType dtype = call.Keyword<DataType>("output_dtype").value_or(*ElementTypeOf(type));
-  Shape shape = shapeOf(operandType("byte_offsets"));
-  shape.back() = ScaleExtent(shape.back(), 32, dtype.GetByte());
-  return make(std::move(shape), dtype, spaceOf(type));
+  Shape shape = shapeOf(operandType("byte_offsets")), valid = validOf(operandType("byte_offsets"));
+  for (Shape *extents : {&shape, &valid})
+    if (!extents->empty())
+      extents->back() = ScaleExtent(extents->back(), 32, dtype.GetByte());
+  return make(std::move(shape), dtype, spaceOf(type), std::move(valid));
 }
 
 } // namespace pypto::ir

@@ -110,7 +110,7 @@ TypePtr Deducer::columns(bool all) const {
   TypePtr type = first();
   Shape shape = shapeOf(type);
   for (const OpParam &param : row.params.subspan(1)) {
-    TypePtr other = param.operand && param.name != "tmp" ? operandType(param.name) : nullptr;
+    TypePtr other = param.kind == ParamKind::Data && param.name != "tmp" ? operandType(param.name) : nullptr;
     if (!other)
       continue;
     const Shape &more = shapeOf(other);

@@ -37,17 +37,69 @@ def main_of(program):
     return mains[0]
 
 
+def symbols_of(extent):
+    """The variables of an extent."""
+    if isinstance(extent, ir.BinaryExpr):
+        return [*symbols_of(extent.left), *symbols_of(extent.right)]
+    return [extent] if isinstance(extent, ir.Var) else []
+
+
+def extent_of(extent, sizes):
+    """The number that an extent is for sizes by name; None where one of them is missing."""
+    if isinstance(extent, ir.Var):
+        return sizes.get(extent.name_hint)
+    if not isinstance(extent, ir.BinaryExpr):
+        return getattr(extent, "value", None)
+    left, right = extent_of(extent.left, sizes), extent_of(extent.right, sizes)
+    if left is None or right is None or (right == 0 and type(extent).__name__ not in _COMPUTE_ZERO):
+        return None
+    compute = _COMPUTE.get(type(extent).__name__)
+    return compute and compute(left, right)
+
+
+_COMPUTE_ZERO = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Min": min,
+    "Max": max,
+}
+_COMPUTE = {**_COMPUTE_ZERO, "FloorDiv": lambda a, b: a // b, "FloorMod": lambda a, b: a % b}
+
+
+def solved(extent, size):
+    """The only variable of an extent and the number that it must be; None where it does not follow."""
+    if isinstance(extent, ir.Var):
+        return extent, size
+    if not isinstance(extent, ir.BinaryExpr):
+        return None
+    left, right = getattr(extent.left, "value", None), getattr(extent.right, "value", None)
+    kind = type(extent).__name__
+    if kind == "Add" and (left is None) != (right is None):
+        return solved(extent.left if left is None else extent.right, size - (right if left is None else left))
+    if kind == "Sub" and left is None and right is not None:
+        return solved(extent.left, size + right)
+    if kind == "Mul" and (left is None) != (right is None) and (left or right):
+        return solved(extent.left if left is None else extent.right, size // (left or right))
+    return None
+
+
 def sizes_of(name, types, shapes):
     """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ."""
     sizes = {}
     for param, shape in shapes.items():
         for axis, extent in enumerate(getattr(types.get(param), "shape", ())):
-            if not isinstance(extent, ir.Var) or axis >= len(shape):
+            found = solved(extent, shape[axis]) if axis < len(shape) else None
+            if found is None:
                 continue
-            known = sizes.setdefault(extent.name_hint, shape[axis])
-            if known != shape[axis]:
+            symbol, size = found[0].name_hint, found[1]
+            known = sizes.setdefault(symbol, size)
+            if known != size:
                 where = f"{name}: argument {param}"
-                raise ValueError(f"{where}: {extent.name_hint} is {shape[axis]} here and {known} elsewhere")
+                raise ValueError(f"{where}: {symbol} is {size} here and {known} elsewhere")
+            if extent_of(extent, sizes) != shape[axis]:
+                where = f"{name}: argument {param}"
+                raise ValueError(f"{where}: axis {axis} cannot be {shape[axis]} for any {symbol}")
     return sizes
 
 
@@ -88,12 +140,8 @@ class CompiledProgram:
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
         self._session = self.pmodel = None
         self._made, self.has_return = {}, False
-        symbols = [
-            each.name_hint
-            for type_ in self._types.values()
-            for each in getattr(type_, "shape", ())
-            if isinstance(each, ir.Var)
-        ]
+        extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
+        symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
         self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
         if self._open:
             return
@@ -126,6 +174,8 @@ class CompiledProgram:
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
         makes the outputs, zeros, and returns them. `config`: for callers that pass one; what was compiled is run."""
+        if config is not None and "config" in self.param_names:  # a parameter of that name
+            keywords["config"] = config
         inputs = [name for name in self.param_names if name not in self._fresh]
         if self._open:
             return self._of_sizes(args, keywords, inputs)(*args, **keywords)
@@ -190,8 +240,7 @@ class CompiledProgram:
 
     def _key(self, name):
         type_ = self._types[name]
-        extents = (self._sizes[each.name_hint] if isinstance(each, ir.Var) else each.value for each in type_.shape)
-        return tuple(extents), type_.dtype.name
+        return tuple(extent_of(each, self._sizes) for each in type_.shape), type_.dtype.name
 
     def _make_outputs(self, args):
         from pypto.jit.arguments import array_type
@@ -226,9 +275,11 @@ class CompiledProgram:
 
 
 def _same_bits(key, expected):
-    """Whether two (shape, element type) differ in the sign of integers only: torch 1 has but one unsigned type."""
+    """Whether two (shape, element type) differ in the sign of integers only: torch 1 has but one unsigned type. INDEX
+    is INT64 in memory."""
     if not all(isinstance(each, tuple) and len(each) == 2 for each in (key, expected)):
         return False
+    expected = (expected[0], "INT64" if expected[1] == "INDEX" else expected[1])
     return key[0] == expected[0] and "INT" in expected[1] and key[1].removeprefix("U") == expected[1].removeprefix("U")
 
 

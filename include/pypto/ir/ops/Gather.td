@@ -8,7 +8,7 @@ include "pypto/ir/ops/OpBase.td"
 def : PlOp<"sort32", (ops X:$src, X:$idx), RuleSort32, "tsort32">, Both {
   let summary = "pairs of value and index, descending in groups of 32";
 }
-def : PlOp<"mrgsort", (ops X:$src0, XOpt:$src1, XOpt:$src2, XOpt:$src3, XOpt:$tmp, Kw<"bool", "False">:$exhausted, Kw<"int", "None">:$block_len), RuleMerge, "tmrgsort">, Both {
+def : PlOp<"mrgsort", (ops X:$src0, XOpt:$src1, XOpt:$src2, XOpt:$src3, XOpt:$tmp, Kw<"bool", "False">:$exhausted, IndexOpt:$block_len), RuleMerge, "tmrgsort">, Both {
   let summary = "sorted runs merged: of one source by block_len, or of 2 to 4 sources";
 }
 def : PlOp<"gather", (ops X:$src, X:$idx, XOpt:$tmp), RuleGather, "tgather"> {

@@ -17,6 +17,9 @@ from pypto.pypto_core import DataType, ir
 _SUBMITS = ("pl.submit", "pl.spmd_submit")
 # Hints to the scheduler or the debugger: their value is that of their argument.
 _HINTS = ("pl.no_dep", "pl.dump_tag")
+# Without an operand that would say so, these make tiles, or tensors where the annotation declares one.
+_GENERATED = ("pl.full", "pl.arange", "pl.random")
+_POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
@@ -128,6 +131,12 @@ class Calls:
     def operation(self, name, arguments, keywords, node):
         """A call of an operation of the table, checked; errors at its place."""
         attrs = keywords.pop("attrs", None)
+        declared, self.declared = self.declared, None
+        if name in _GENERATED and isinstance(declared, ir.TensorType):
+            name = name.replace("pl.", "tensor.")
+        says_type = arguments or "shape" in keywords or "dtype" in keywords
+        if name.rpartition(".")[2] in _POPS and isinstance(declared, ir.TileType) and not says_type:
+            keywords.update(shape=list(declared.shape), dtype=declared.dtype)
         self.check_form(name, arguments, keywords, node)
         try:
             call = ir.create_op(

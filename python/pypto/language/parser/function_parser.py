@@ -66,6 +66,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.source, self.closure, self.program, self.trusted = source, closure, program, trusted
         self.env, self.out, self.yielded = {}, [], None
         self.depth, self.strict = 0, False
+        self.declared = None  # the type that an annotation gives to the call that is read
         self.ended, self.buffers, self.roots = set(), {}, {}
         self.views = {}  # parts of tensors, by variable
         self.given_back = {}  # arguments that a call gives back, by the variable of its results

@@ -8,7 +8,7 @@ from pypto.language.parser.diagnostics import (
     SSAViolationError,
     UnsupportedFeatureError,
 )
-from pypto.pypto_core import ir
+from pypto.pypto_core import DataType, ir
 
 # What has no statement in a kernel, and what to write instead.
 _HINTS = {
@@ -119,7 +119,13 @@ class Statements:
             return
         declared = self.type_of(node.annotation)
         scalar = isinstance(declared, ir.ScalarType)
-        value = self.as_expr(self.value(node.value), node.value, declared.dtype if scalar else None)
+        self.declared = declared
+        value = self.value(node.value)
+        self.declared = None
+        value = self.as_expr(value, node.value, declared.dtype if scalar else None)
+        if scalar and isinstance(value.type, ir.ScalarType) and value.type.dtype == DataType.INDEX != declared.dtype:
+            if declared.dtype.is_int():
+                value = ir.Cast(value, declared.dtype, self.span(node))
         self.bind(node.target.id, value, node, self.agreed(declared, value.type, node))
 
     def agreed(self, declared, deduced, node):
