@@ -67,3 +67,14 @@ func.func @bytes(%i: tensor<4xui8>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = top.add %0, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// A value that is two outputs is widened once.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[R:.*]] = top.relu
+// CHECK: %[[Y:.*]] = top.cast %[[R]] {to = f32}
+// CHECK-NOT: top.cast
+// CHECK: return %[[Y]], %[[Y]]
+func.func @twice(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %0 = top.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %0 : tensor<2x3xf32>, tensor<2x3xf32>
+}

@@ -228,11 +228,17 @@ void Narrowing::narrowResults() {
 void Narrowing::widenOutputs() {
   Operation *terminator = func.getBody().front().getTerminator();
   builder.setInsertionPoint(terminator);
-  for (auto [operand, type] : llvm::zip(terminator->getOpOperands(), func.getResultTypes()))
-    if (operand.get().getType() != type && !stateOfResult(func, operand.getOperandNumber()))
-      operand.set(builder.create<CastOp>(
+  DenseMap<Value, Value> made; // a value may be several outputs
+  for (auto [operand, type] : llvm::zip(terminator->getOpOperands(), func.getResultTypes())) {
+    if (operand.get().getType() == type || stateOfResult(func, operand.getOperandNumber()))
+      continue;
+    Value &wide = made[operand.get()];
+    if (!wide)
+      wide = builder.create<CastOp>(
           namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())), operand.get(),
-          builder.getF32Type()));
+          builder.getF32Type());
+    operand.set(wide);
+  }
 }
 
 void Narrowing::run() {
