@@ -1,6 +1,7 @@
 """ONNX If, Loop and Scan through model_transform and model_deploy, against onnxruntime."""
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
 from control_flow import RANDOM, compare, convert
@@ -84,6 +85,30 @@ def test_scan_is_a_recurrence_over_rows(tmp_path):
         [weight("decay", np.float32(0.5))],
     )
     compare(tmp_path, [{"s0": np.ones(6, np.float32), "xs": RANDOM.standard_normal((5, 6), np.float32)}])
+
+
+@pytest.mark.parametrize("directions", [None, [0, 1]])
+def test_scan_of_opset_8_has_a_batch(tmp_path, directions):
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["s", "row"], ["s2"]),
+            helper.make_node("Mul", ["s2", "other"], ["out"]),
+        ],
+        "body",
+        [info("s", F, [6]), info("row", F, [6]), info("other", F, [6])],
+        [info("s2", F, [6]), info("out", F, [6])],
+    )
+    attributes = {"directions": directions} if directions else {}
+    scan = helper.make_node("Scan", ["", "s0", "xs", "zs"], ["s", "ys"], body=body, num_scan_inputs=2, **attributes)
+    graph = helper.make_graph(
+        [scan],
+        "main",
+        [info("s0", F, [3, 6]), info("xs", F, [3, 5, 6]), info("zs", F, [3, 5, 6])],
+        [info("s", F, [3, 6]), info("ys", F, [3, 5, 6])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 8)], ir_version=4), tmp_path / "m.onnx")
+    shapes = {"s0": (3, 6), "xs": (3, 5, 6), "zs": (3, 5, 6)}
+    compare(tmp_path, [{name: RANDOM.standard_normal(shape, np.float32) for name, shape in shapes.items()}])
 
 
 def test_generation_loop_with_kv_cache(tmp_path):

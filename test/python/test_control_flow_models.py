@@ -171,12 +171,6 @@ def test_onnx_backend_nodes(tmp_path, operator):
         ("loop", "test_loop16_seq_none", r"input 'opt_seq': only tensors are supported"),
         ("if_", "test_if_seq", r"\(SequenceConstruct, opset 13\): is not supported: sequences, optionals and maps"),
         ("if_", "test_if_opt", r"\(Optional, opset 16\): is not supported: sequences, optionals and maps"),
-        (
-            "scan",
-            "test_scan_sum",
-            r"\(Scan, opset 8\): is not supported in this opset: before opset 9 it has a batch and lengths; "
-            r"onnx.version_converter",
-        ),
     ],
 )
 def test_what_is_not_imported_has_a_hint(tmp_path, operator, name, message):
