@@ -218,6 +218,38 @@ def test_quantised_products():
     compare("QGemm", {**gemm, "c": None}, atol=0, transB=1, alpha=0.5)
 
 
+@pytest.mark.parametrize("per_column", [False, True])
+def test_quantised_attention(per_column):
+    batch, rows, hidden, heads = 2, 5, 16, 4
+    shape = (3 * hidden,) if per_column else ()
+    feed = {
+        "x": whole(np.uint8, batch, rows, hidden),
+        "w": whole(np.int8, hidden, 3 * hidden) // 2,  # onnxruntime saturates products of more on some machines
+        "b": rand(3 * hidden),
+        "s": F(0.01),
+        "t": scales(3 * hidden) / 10 if per_column else F(0.01),
+        "m": None,
+        "p": np.uint8(120),
+        "q": np.zeros(shape, np.int8),
+    }
+    compare("QAttention", feed, num_heads=heads)
+    compare("QAttention", {**feed, "m": np.array([3, 5], np.int32)}, num_heads=heads, atol=1e-4)
+    compare("QAttention", feed, num_heads=heads, unidirectional=1)
+    past = rand(2, batch, heads, 3, hidden // heads)
+    compare("QAttention", {**feed, "past": past}, ("y", "present"), num_heads=heads, unidirectional=1)
+
+
+@pytest.mark.parametrize("last", [0, 1])
+@pytest.mark.parametrize("group", [1, 2])
+def test_quantised_convolutions(last, group):
+    x, w = whole(np.uint8, 2, 7, 6, 6), whole(np.int8, 4, 6 // group, 3, 3) // 2  # as above
+    x = x if last else np.moveaxis(x, -1, 1).copy()
+    feed = {"x": x, "s": F(0.02), "p": np.uint8(120), "w": w, "t": scales(4), "q": np.int8(0), "u": F(0.9)}
+    counts = RANDOM.integers(-900, 900, 4, np.int32)
+    window = {"group": group, "strides": [2, 1], "pads": [1, 0, 1, 2]}
+    compare("QLinearConv", {**feed, "z": np.uint8(99), "c": counts}, atol=0, host=True, channels_last=last, **window)
+
+
 @pytest.mark.parametrize(
     "bits, zeros", [(4, None), (8, None), (4, "packed"), (8, "packed"), (4, "floats")]
 )  # onnxruntime has no zero points of floats for 8 bits

@@ -93,8 +93,8 @@ LogicalResult importQLinearMatMul(Node &node) {
 }
 
 /// The convolution of input 0 with input `filter` without their zero points, and with the bias (input 8) where there is
-/// one.
-Value integerConv(Node &node, unsigned filter, unsigned xZero, unsigned wZero, bool hasBias) {
+/// one. `isLast`: input 0 has its channels last; the result has them first.
+Value integerConv(Node &node, unsigned filter, unsigned xZero, unsigned wZero, bool hasBias, bool isLast = false) {
   RankedTensorType input = node.type(0), weights = node.type(filter);
   if (input.getRank() < 3 || weights.getRank() != input.getRank())
     return (void)node.error("takes an input of rank 3 and more and a filter of the same rank"), Value();
@@ -103,11 +103,13 @@ Value integerConv(Node &node, unsigned filter, unsigned xZero, unsigned wZero, b
       given && ArrayRef<int64_t>(*given) != kernel)
     return (void)node.error("attribute 'kernel_shape' differs from the filter's shape"), Value();
   int64_t group = node.intAttr("group", 1);
-  std::optional<Window> window = readWindow(node, kernel, /*hasDilations=*/true);
+  std::optional<Window> window = readWindow(node, kernel, /*hasDilations=*/true, isLast ? 1 : 2);
   if (!window)
     return {};
   Type type = exactType(node, ShapedType::getNumElements(weights.getShape().drop_front()), 8, hasBias);
-  Value x = centred(node, 0, xZero, type, 1), w = centred(node, filter, wZero, type, 0);
+  Value x = centred(node, 0, xZero, type, isLast ? input.getRank() - 1 : 1), w = centred(node, filter, wZero, type, 0);
+  if (x && isLast)
+    x = channelsFirst(node, "", x);
   Value sums = x && w
                    ? node.create<top::ConvOp>("", {x, w},
                                               {node.i64s("strides", window->strides), node.i64s("pads", window->pads),
@@ -124,16 +126,22 @@ LogicalResult importConvInteger(Node &node) {
   return node.finish(castTo(node, integerConv(node, 1, 2, 3, false), to, node.outputName()));
 }
 
-LogicalResult importQLinearConv(Node &node) {
-  Value sums = integerConv(node, 3, 2, 5, node.has(8));
+LogicalResult qlinearConv(Node &node, bool isLast) {
+  Value sums = integerConv(node, 3, 2, 5, node.has(8), isLast);
   if (!sums)
     return failure();
   int64_t rank = node.type(0).getRank();
   Value scaled = rescaled(node, sums, alongAxis(node, 1, rank, 1), alongAxis(node, 4, rank, 1), 6);
   Value zero = alongAxis(node, 7, 1, 0);
-  return node.finish(scaled && zero ? roundTo(node, scaled, zero, node.type(7).getElementType(), node.outputName())
-                                    : Value());
+  if (!scaled || !zero)
+    return failure();
+  Value result = roundTo(node, scaled, zero, node.type(7).getElementType(), isLast ? "" : node.outputName());
+  return node.finish(result && isLast ? channelsLast(node, node.outputName(), result) : result);
 }
+
+LogicalResult importQLinearConv(Node &node) { return qlinearConv(node, false); }
+/// onnxruntime's, which its optimiser makes for machines that want the channels last.
+LogicalResult importContribQLinearConv(Node &node) { return qlinearConv(node, node.intAttr("channels_last", 0) != 0); }
 
 } // namespace
 
@@ -142,6 +150,7 @@ void registerQLinear(Registry &registry) {
   registry.add("ConvInteger", {10, kMaxOpset, 2, 4, importConvInteger});
   registry.add("QLinearMatMul", {10, kMaxOpset, 8, 8, importQLinearMatMul});
   registry.add("QLinearConv", {10, kMaxOpset, 8, 9, importQLinearConv});
+  registry.add("com.microsoft.QLinearConv", {1, 1, 8, 9, importContribQLinearConv});
 }
 
 } // namespace pto_mlir::onnx

@@ -1,5 +1,6 @@
 // MultiHeadAttention and Attention of com.microsoft.
 #include "../Composite.h"
+#include "../Math/Quantization.h"
 #include "../Registry.h"
 #include "AttentionParts.h"
 #include "pto_mlir/Support/ElementType.h"
@@ -182,23 +183,24 @@ LogicalResult importMultiHead(Node &node) {
 
 //===-- Attention: the projections are its own ------------------------------===//
 
-LogicalResult importProjected(Node &node) {
-  enum Input { kInput, kWeights, kBias, kMask, kPast, kScores, kPastLength };
-  AttentionSpec spec;
+// What both forms refuse; nullopt after an error, else the number of heads.
+std::optional<int64_t> headsOf(Node &node, unsigned past) {
   int64_t heads = node.intAttr("num_heads", 0);
-  if (heads < 1 || node.type(kInput).getRank() != 3 || node.type(kWeights).getRank() != 2)
-    return node.error("takes a positive 'num_heads', an input of rank 3 and weights of rank 2");
-  if (node.intAttr("do_rotary", 0) != 0 || node.intAttr("past_present_share_buffer", 0) != 0 || node.has(kPastLength))
-    return node.error("rotation and a cache of fixed size are not supported");
-  node.intAttr("rotary_embedding_dim", 0);
-  if (!hasRank(node, kPast, 5, "past"))
-    return failure();
-  if (node.has(kPast) && node.type(kPast).getDimSize(0) != 2)
-    return node.error("past holds keys and values, got " + pto_mlir::shapeText(node.type(kPast).getShape()));
-  SmallVector<Value> operands{node.input(kInput), node.input(kWeights)};
-  if (node.has(kBias))
-    operands.push_back(node.input(kBias));
-  Value all = node.create<top::MatMulOp>("", operands);
+  auto refuse = [&](const Twine &reason) { return (void)node.error(reason), std::nullopt; };
+  if (heads < 1 || node.type(0).getRank() != 3 || node.type(1).getRank() != 2)
+    return refuse("takes a positive 'num_heads', an input of rank 3 and weights of rank 2");
+  if (node.intAttr("do_rotary", 0) != 0 || node.intAttr("past_present_share_buffer", 0) != 0)
+    return refuse("rotation and a cache of fixed size are not supported");
+  if (!hasRank(node, past, 5, "past"))
+    return std::nullopt;
+  if (node.has(past) && node.type(past).getDimSize(0) != 2)
+    return refuse("past holds keys and values, got " + pto_mlir::shapeText(node.type(past).getShape()));
+  return heads;
+}
+
+// The attention of queries, keys and values, which are the columns of `all`. `kMask`, `kPast`, `kScores`: inputs.
+LogicalResult attend(Node &node, Value all, int64_t heads, unsigned kMask, unsigned kPast, unsigned kScores) {
+  AttentionSpec spec;
   if (!all)
     return failure();
   int64_t columns = shapeOf(all)[2];
@@ -235,12 +237,45 @@ LogicalResult importProjected(Node &node) {
   return finish(node, spec, past, kMask, kScores);
 }
 
+LogicalResult importProjected(Node &node) {
+  enum Input { kInput, kWeights, kBias, kMask, kPast, kScores, kPastLength };
+  std::optional<int64_t> heads = headsOf(node, kPast);
+  if (!heads)
+    return failure();
+  if (node.has(kPastLength))
+    return node.error("a cache of fixed size is not supported");
+  node.intAttr("rotary_embedding_dim", 0);
+  SmallVector<Value> operands{node.input(kInput), node.input(kWeights)};
+  if (node.has(kBias))
+    operands.push_back(node.input(kBias));
+  return attend(node, node.create<top::MatMulOp>("", operands), *heads, kMask, kPast, kScores);
+}
+
+// The same with a projection of whole numbers of 8 bits.
+LogicalResult importQuantised(Node &node) {
+  enum Input { kInput, kWeights, kBias, kScale, kWeightScale, kMask, kZero, kWeightZero, kPast, kScores };
+  std::optional<int64_t> heads = headsOf(node, kPast);
+  if (!heads)
+    return failure();
+  Formula f(node);
+  Type type = exactType(node, node.type(kWeights).getDimSize(0), 0, false);
+  Value sums =
+      vectorProduct(node, centred(node, kInput, kZero, type, 2), centred(node, kWeights, kWeightZero, type, 1));
+  Value step = alongAxis(node, kScale, 1, 0), steps = alongAxis(node, kWeightScale, 1, 0);
+  Value scale = step && steps ? f.of<top::MulOp>(step, steps) : Value();
+  if (!sums || !scale)
+    return failure();
+  Value all = f.of<top::MulOp>(castTo(node, sums, node.builder().getF32Type()), scale);
+  return attend(node, all ? f.of<top::AddOp>(all, node.input(kBias)) : all, *heads, kMask, kPast, kScores);
+}
+
 } // namespace
 } // namespace contrib
 
 void registerContribAttention(Registry &registry) {
   registry.add("com.microsoft.MultiHeadAttention", {1, 1, 1, 10, contrib::importMultiHead});
   registry.add("com.microsoft.Attention", {1, 1, 2, 7, contrib::importProjected});
+  registry.add("com.microsoft.QAttention", {1, 1, 5, 9, contrib::importQuantised});
 }
 
 } // namespace pto_mlir::onnx
