@@ -40,8 +40,18 @@ ElementType elementType(const std::string &name, const Array &array, const std::
   throw InvalidArgument("input '" + name + "': this array type is not supported");
 }
 
-/// The result as an array that owns its data.
+/// Strings of an input: its name, shape and elements.
+using Texts = std::vector<std::tuple<std::string, std::vector<uint64_t>, std::vector<nb::bytes>>>;
+
+/// The result as an array that owns its data; of strings, the shape and the bytes of each, because numpy's arrays of
+/// objects are made by pto_mlir/runtime.py.
 nb::object toArray(runtime::HostTensor &tensor) {
+  if (tensor.type == ElementType::String) {
+    nb::list texts;
+    for (const std::string &text : tensor.strings)
+      texts.append(nb::bytes(text.data(), text.size()));
+    return nb::make_tuple(nb::cast(tensor.shape), texts);
+  }
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
   if (python::isPacked(tensor.type)) {
     uint64_t count = *numElements(tensor.shape);
@@ -248,9 +258,18 @@ public:
   std::vector<TensorInfo> outputs() const { return infos(session->outputs()); }
 
   nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed,
-               bool debug, const State *state) {
+               const Texts &texts, bool debug, const State *state) {
     std::vector<std::vector<std::byte>> owned;
     std::vector<runtime::InputTensor> tensors = toTensors(feed, session->inputs(), owned);
+    std::vector<std::vector<std::string_view>> views(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const auto &[name, shape, elements] = texts[i];
+      for (const nb::bytes &text : elements)
+        views[i].emplace_back(text.c_str(), text.size());
+      if (numElements(shape) != views[i].size())
+        throw InvalidArgument("input '" + name + "': has another number of strings than its shape");
+      tensors.push_back({name, ElementType::String, shape, views[i].data()});
+    }
     runtime::ModelState *memory = state ? state->get() : nullptr;
     for (const Status &status : {session->checkInputs(tensors), session->checkOutputs(names)})
       if (!status)
@@ -386,7 +405,7 @@ NB_MODULE(_runtime, m) {
                     bool, uint32_t>())
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
-      .def("run", &Session::run, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("run", &Session::run, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("run_in_place", &Session::runInPlace)
       .def("has_state", &Session::hasState)
       .def("new_state", &Session::newState)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <random>
 
 namespace pto_mlir::bytecode {
 
@@ -242,6 +243,11 @@ bool isRowOf(const Type &row, const Type &all) {
 
 } // namespace
 
+HostProvider::HostProvider(std::function<void(const std::string &)> print) : print(std::move(print)) {
+  std::random_device device;
+  entropy = uint64_t(device()) << 32 | device();
+}
+
 Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, const std::string &name) {
   if (key.callee == "host.print" && key.results.empty())
     return std::shared_ptr<Kernel>(std::make_shared<Print>(key.operands, print));
@@ -270,7 +276,7 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
-  if (std::shared_ptr<Kernel> kernel = makeTensorKernel(key))
+  if (std::shared_ptr<Kernel> kernel = makeTensorKernel(key, table, entropy))
     return kernel;
   return Failure{"the host has no kernel " + name +
                  "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row, "

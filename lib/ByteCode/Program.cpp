@@ -35,6 +35,8 @@ Status verifyConstant(const Module &module, const Constant &constant) {
         !module.types[tensor->type].isStatic())
       return Failure{"has no tensor type of known shape"};
     const Type &type = module.types[tensor->type];
+    if (type.element == ElementType::String)
+      return Failure{"holds the numbers of strings, which a run gives out; @host.strings makes literals"};
     auto bytes = tensorBytes(type.element, std::vector<uint64_t>(type.shape.begin(), type.shape.end()));
     if (!tensor->isExternal && tensor->data.size() != bytes)
       return Failure{"has " + std::to_string(tensor->data.size()) + " bytes, " + typeText(type) + " takes " +

@@ -3,6 +3,7 @@
 #include "pto_mlir/HostOps/TensorOps.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace pto_mlir::bytecode {
 
@@ -25,7 +26,8 @@ hostops::Parameter parameterOf(const AttributeValue &value) {
 
 class TensorKernel : public Kernel {
 public:
-  explicit TensorKernel(const KernelKey &key) : name(key.op()), result(key.results.front()) {
+  TensorKernel(const KernelKey &key, std::shared_ptr<hostops::StringTable> strings, uint64_t entropy)
+      : name(key.op()), result(key.results.front()), strings(std::move(strings)), entropy(entropy) {
     for (const auto &[attribute, value] : key.attributes)
       parameters.emplace(attribute, parameterOf(value));
   }
@@ -42,7 +44,8 @@ public:
       made = fits ? makeTensor(result.element, shape) : nullptr;
       return made ? made->data.get() : nullptr;
     };
-    Status status = hostops::runTensorOp({name, inputs, parameters, result.element, allocate});
+    hostops::Draw draw{entropy, calls.fetch_add(1)};
+    Status status = hostops::runTensorOp({name, inputs, parameters, result.element, allocate, strings.get(), &draw});
     if (!fits)
       return Failure{"@host." + name + " gives another shape than its declared type"};
     if (!status)
@@ -55,11 +58,15 @@ private:
   std::string name;
   Type result;
   hostops::Parameters parameters;
+  std::shared_ptr<hostops::StringTable> strings;
+  uint64_t entropy;
+  std::atomic<uint64_t> calls = 0; // queues run concurrently
 };
 
 } // namespace
 
-std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key) {
+std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key, std::shared_ptr<hostops::StringTable> strings,
+                                         uint64_t entropy) {
   auto isTensor = [](const Type &type) { return type.isTensor; };
   if (key.place() != "host" || key.results.size() != 1 || !isTensor(key.results[0]) ||
       !hostops::hasTensorType(key.results[0].element) ||
@@ -68,7 +75,8 @@ std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key) {
   std::vector<ElementType> operands(key.operands.size());
   std::transform(key.operands.begin(), key.operands.end(), operands.begin(),
                  [](const Type &type) { return type.element; });
-  return hostops::hasTensorOp(key.op(), operands) ? std::make_shared<TensorKernel>(key) : nullptr;
+  return hostops::hasTensorOp(key.op(), operands) ? std::make_shared<TensorKernel>(key, std::move(strings), entropy)
+                                                  : nullptr;
 }
 
 } // namespace pto_mlir::bytecode

@@ -7,7 +7,9 @@
 namespace pto_mlir::bytecode {
 
 /// The kernel of a key whose operands and only result are tensors; null when HostOps has none for these types.
-std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key);
+/// `strings`: the table of its string operands and results; `entropy`: what random numbers without a seed follow from.
+std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key, std::shared_ptr<hostops::StringTable> strings,
+                                         uint64_t entropy);
 
 } // namespace pto_mlir::bytecode
 

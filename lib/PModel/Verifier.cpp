@@ -17,6 +17,8 @@ Status verifyTensor(const TensorDesc &tensor) {
   std::string who = "tensor '" + tensor.name + "': ";
   if (!isKnown(tensor.type) || !isKnown(tensor.storageType))
     return Failure{who + "unknown element type"};
+  if (tensor.type == ElementType::String || tensor.storageType == ElementType::String)
+    return Failure{who + "a net has no strings, only host programs have"};
   if (!tensorBytes(tensor.type, tensor.shape) || !tensorBytes(tensor.storageType, tensor.shape))
     return Failure{who + "shape " + shapeText(tensor.shape) + " is too large"};
   if (tensor.indexBound != 0 && tensor.storageType != ElementType::I32)
@@ -80,7 +82,7 @@ Result<uint64_t> regionBytes(const ModelDesc &model, const VariantDesc &variant,
 Status verifyDebugTensor(const ModelDesc &model, const VariantDesc &variant, const DebugTensorDesc &tensor) {
   std::string who = "debug tensor '" + tensor.name + "': ";
   auto bytes = isKnown(tensor.type) ? tensorBytes(tensor.type, tensor.shape) : std::nullopt;
-  if (!bytes || tensor.shape.size() > 8)
+  if (!bytes || tensor.shape.size() > 8 || tensor.type == ElementType::String)
     return Failure{who + "bad element type or shape"};
   if (numElements(tensor.onnxShape) != numElements(tensor.shape))
     return Failure{who + "its ONNX shape has another number of elements"};

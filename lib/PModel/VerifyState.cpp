@@ -21,7 +21,7 @@ Status verifyInitial(const ModelDesc &model, const StateTensorDesc &tensor) {
 
 Status verifyTensor(const ModelDesc &model, const StateTensorDesc &tensor) {
   auto bytes = isKnown(tensor.type) ? tensorBytes(tensor.type, tensor.shape) : std::nullopt;
-  if (!bytes || *bytes == 0 || *bytes > kMostStateBytes)
+  if (!bytes || *bytes == 0 || *bytes > kMostStateBytes || tensor.type == ElementType::String)
     return Failure{"bad element type or shape"};
   if (tensor.places != 1 && tensor.places != 2)
     return Failure{"has " + std::to_string(tensor.places) + " places, expects 1 or 2"};

@@ -3,11 +3,23 @@
 #include "pto_mlir/Runtime/Session.h"
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 using namespace pto_mlir;
 
 struct pto_session {
   std::unique_ptr<runtime::Session> session;
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::string>> kept; // of outputs that are strings, what the last run gave
+
+  /// Keeps the strings of an output and shows where they are.
+  void keep(const std::string &output, std::vector<std::string> strings, pto_string *places) {
+    std::lock_guard lock(mutex);
+    std::vector<std::string> &own = kept[output] = std::move(strings);
+    for (size_t i = 0; i < own.size(); ++i)
+      places[i] = {own[i].data(), own[i].size()};
+  }
 };
 struct pto_state {
   std::unique_ptr<runtime::ModelState> state;
@@ -35,13 +47,18 @@ int hand(Result<std::unique_ptr<runtime::ModelState>> made, pto_state **place) {
   return 0;
 }
 
+/// Bytes of a tensor in the caller's memory.
+uint64_t callerBytes(ElementType type, const std::vector<uint64_t> &shape) {
+  return type == ElementType::String ? *numElements(shape) * sizeof(pto_string) : *tensorBytes(type, shape);
+}
+
 int describe(const std::vector<pmodel::TensorDesc> &tensors, size_t index, pto_tensor_info *info) {
   if (index >= tensors.size())
     return fail("there is no input or output " + std::to_string(index));
   const pmodel::TensorDesc &tensor = tensors[index];
   // Type names are string literals, so `data()` is null-terminated.
   *info = {tensor.name.c_str(), elementTypeName(tensor.type).data(), tensor.shape.data(), tensor.shape.size(),
-           *tensorBytes(tensor.type, tensor.shape)};
+           callerBytes(tensor.type, tensor.shape)};
   return 0;
 }
 
@@ -59,7 +76,7 @@ int pto_session_open(const char *path, const char *device, uint32_t threads, con
   auto opened = runtime::Session::open(path, options);
   if (!opened)
     return fail(opened.error());
-  *session = new pto_session{opened.take()};
+  *session = new pto_session{opened.take(), {}, {}};
   return 0;
 }
 
@@ -94,12 +111,23 @@ int pto_state_load(pto_state *state, const char *path) { return check(state->sta
 int pto_session_run_state(pto_session *session, pto_state *state, const pto_input *inputs, size_t num_inputs,
                           const pto_output *outputs, size_t num_outputs) {
   std::vector<runtime::InputTensor> tensors;
+  std::vector<std::vector<std::string_view>> texts;
   for (size_t i = 0; i < num_inputs; ++i) {
     auto type = parseElementType(inputs[i].type);
     if (!type)
       return fail(std::string("input '") + inputs[i].name + "': unknown type '" + inputs[i].type + "'");
     tensors.push_back({inputs[i].name, *type, std::vector<uint64_t>(inputs[i].shape, inputs[i].shape + inputs[i].rank),
                        inputs[i].data});
+    if (*type == ElementType::String) {
+      auto count = numElements(tensors.back().shape);
+      if (!count)
+        return fail(std::string("input '") + inputs[i].name + "': is too large");
+      auto *given = static_cast<const pto_string *>(inputs[i].data);
+      std::vector<std::string_view> &views = texts.emplace_back();
+      for (uint64_t k = 0; k < *count; ++k)
+        views.emplace_back(given[k].data, given[k].size);
+      tensors.back().data = views.data();
+    }
   }
   std::vector<std::string> names;
   names.reserve(num_outputs);
@@ -119,10 +147,12 @@ int pto_session_run_state(pto_session *session, pto_state *state, const pto_inpu
   if (!results)
     return fail(results.error());
   for (size_t i = 0; i < num_outputs; ++i)
-    if ((*results)[i].bytes != outputs[i].bytes)
-      return fail(sizeText(names[i], (*results)[i].bytes, outputs[i].bytes));
+    if (uint64_t bytes = callerBytes((*results)[i].type, (*results)[i].shape); bytes != outputs[i].bytes)
+      return fail(sizeText(names[i], bytes, outputs[i].bytes));
   for (size_t i = 0; i < num_outputs; ++i)
-    if (outputs[i].bytes)
+    if ((*results)[i].type == ElementType::String)
+      session->keep(names[i], std::move((*results)[i].strings), static_cast<pto_string *>(outputs[i].data));
+    else if (outputs[i].bytes)
       std::memcpy(outputs[i].data, (*results)[i].data.get(), outputs[i].bytes);
   return 0;
 }

@@ -41,13 +41,42 @@ std::optional<StateUseDesc> stateUse(const ModelDesc &file, const bytecode::Modu
   return std::nullopt;
 }
 
-Result<HostTensor> toHost(Tensor &tensor, const std::string &name) {
+/// The strings of an input as their numbers.
+Status intern(const InputTensor &input, hostops::StringTable &table, Tensor &tensor) {
+  auto *texts = static_cast<const std::string_view *>(input.data);
+  for (uint64_t i = 0; i < tensor.bytes / sizeof(uint64_t); ++i) {
+    auto number = table.intern(texts[i]);
+    if (!number)
+      return Failure{"input '" + std::string(input.name) + "': " + number.error()};
+    std::memcpy(tensor.data.get() + i * sizeof(uint64_t), &*number, sizeof(uint64_t));
+  }
+  return {};
+}
+
+Status takeStrings(const Tensor &tensor, const hostops::StringTable &table, HostTensor &output) {
+  for (uint64_t i = 0; i < tensor.bytes / sizeof(uint64_t); ++i) {
+    uint64_t number = 0;
+    std::memcpy(&number, tensor.data.get() + i * sizeof(number), sizeof(number));
+    auto text = table.text(number);
+    if (!text)
+      return Failure{"output '" + output.name + "': element " + std::to_string(i) + " is no string of this run"};
+    output.strings.emplace_back(*text);
+  }
+  return {};
+}
+
+Result<HostTensor> toHost(Tensor &tensor, const std::string &name, const hostops::StringTable &table) {
   if (Status status = tensor.fetch(); !status)
     return Failure{"output '" + name + "': " + status.error()};
   HostTensor output;
   output.name = name;
   output.type = tensor.element;
   output.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  if (tensor.element == ElementType::String) {
+    if (Status status = takeStrings(tensor, table, output); !status)
+      return status.failure();
+    return output;
+  }
   output.bytes = tensor.bytes;
   output.data.reset(new (std::nothrow) std::byte[tensor.bytes]);
   if (!output.data)
@@ -106,6 +135,7 @@ Status ProgramRunner::forEachCalled(const std::function<Status(VM &, const Varia
 Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vector<InputTensor> &inputs,
                                                    ModelState::Impl *state) {
   const VariantDesc &variant = description.variants[index];
+  kernels->strings().clear();
   std::vector<Value> arguments;
   auto add = [&](const TensorDesc &desc) -> Status {
     auto input =
@@ -114,7 +144,10 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
     TensorPtr tensor = bytecode::makeTensor(desc.type, std::vector<int64_t>(shape.begin(), shape.end()));
     if (!tensor)
       return Failure{"out of memory for input '" + desc.name + "'"};
-    if (tensor->bytes && input != inputs.end())
+    if (desc.type == ElementType::String && input != inputs.end()) {
+      if (Status status = intern(*input, kernels->strings(), *tensor); !status)
+        return status;
+    } else if (tensor->bytes && input != inputs.end())
       std::memcpy(tensor->data.get(), input->data, tensor->bytes);
     tensor->isConstant = true;
     arguments.push_back(Value::of(std::move(tensor)));
@@ -150,7 +183,7 @@ Result<std::vector<HostTensor>> ProgramRunner::call(size_t index, std::vector<Va
     if (!results)
       return results.failure();
     for (size_t i = 0; i < results->size(); ++i) {
-      auto output = toHost(*(*results)[i].tensor, variant.outputs[i].name);
+      auto output = toHost(*(*results)[i].tensor, variant.outputs[i].name, kernels->strings());
       if (!output)
         return output.failure();
       outputs.push_back(output.take());

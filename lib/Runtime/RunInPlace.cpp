@@ -26,7 +26,7 @@ Status check(const VariantDesc &variant, const std::vector<NamedMemory> &memory)
       if (part->bytes != bytes)
         return Failure{"'" + tensor.name + "' has " + std::to_string(bytes) + " bytes, not " +
                        std::to_string(part->bytes)};
-      if (tensor.storageType != tensor.type || tensor.indexBound)
+      if (tensor.storageType != tensor.type || tensor.indexBound || tensor.type == ElementType::String)
         return Failure{"'" + tensor.name + "' is converted or checked, so it cannot be used in place"};
     }
   for (const NamedMemory &part : memory) {

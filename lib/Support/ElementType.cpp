@@ -4,9 +4,9 @@ namespace pto_mlir {
 
 namespace {
 constexpr std::string_view names[numElementTypes] = {
-    "f32",     "f16", "bf16",     "i8",     "u8",         "i16",        "u16",    "i32", "u32",
-    "i64",     "u64", "f8E4M3FN", "f8E5M2", "hif8",       "f4E2M1",     "f4E1M2", "i4",  "f64",
-    "boolean", "u4",  "i2",       "u2",     "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0"};
+    "f32",     "f16", "bf16",     "i8",     "u8",         "i16",        "u16",    "i32",   "u32",
+    "i64",     "u64", "f8E4M3FN", "f8E5M2", "hif8",       "f4E2M1",     "f4E1M2", "i4",    "f64",
+    "boolean", "u4",  "i2",       "u2",     "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0", "string"};
 constexpr uint64_t limit = uint64_t(1) << 62;
 } // namespace
 

@@ -41,8 +41,10 @@ def _opened(path: str | Path):
 
 
 def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
-    """Writes an .npz under a temporary name and renames it, so that a failure leaves nothing behind."""
+    """Writes an .npz under a temporary name and renames it, so that a failure leaves nothing behind. Strings become
+    numpy's text type, which a file holds without pickles."""
     path = Path(path)
+    tensors = {name: _text(name, tensor) for name, tensor in tensors.items()}
     handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=path.name, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -52,6 +54,14 @@ def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _text(name: str, tensor: np.ndarray) -> np.ndarray:
+    if tensor.dtype.kind != "O":
+        return tensor
+    if any(text.endswith("\0") for text in tensor.flat):
+        raise UserError(f"'{name}': a string ends with a zero character, which numpy's text type cuts off")
+    return tensor.astype(str)
 
 
 def _umask() -> int:

@@ -40,6 +40,7 @@ _ORT_NAMES = {
     "f8E5M2FNUZ": "float8e5m2fnuz",
     "f8E8M0": "float8e8m0",
     "f4E2M1": "float4e2m1",
+    "string": "string",
 }
 
 
@@ -98,6 +99,34 @@ def _array(name: str, value) -> np.ndarray:
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 
+def _text(value) -> np.ndarray | None:
+    """An input of strings, which is str or bytes or an array of them; None for others."""
+    array = value if isinstance(value, np.ndarray) else np.array(value, object)
+    if array is not value and not (array.size and all(isinstance(text, str | bytes) for text in array.flat)):
+        array = np.asarray(value)
+    return array if array.dtype.kind in "OUST" else None
+
+
+def _strings(name: str, array: np.ndarray) -> tuple[str, tuple[int, ...], list[bytes]]:
+    """Name, shape and elements in UTF-8; bytes stay as they are."""
+    elements = [text.encode(errors="surrogateescape") if isinstance(text, str) else text for text in array.flat]
+    for text in elements:
+        if not isinstance(text, bytes):
+            raise InvalidArgument(f"input '{name}': arrays of objects hold strings, not {type(text).__name__}")
+    return name, array.shape, elements
+
+
+def _result(value) -> np.ndarray:
+    """What the native runtime returns: strings as an array of objects; bytes that are not UTF-8 as Python escapes
+    them."""
+    if not isinstance(value, tuple):
+        return value
+    shape, elements = value
+    array = np.empty(len(elements), object)
+    array[:] = [text.decode(errors="surrogateescape") for text in elements]
+    return array.reshape(shape)
+
+
 class InferenceSession:
     """A net of a .pmodel that is ready to run.
 
@@ -147,7 +176,8 @@ class InferenceSession:
     ) -> list[np.ndarray]:
         """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in
         onnxruntime. For types that numpy lacks: bfloat16 and float8 come as their bits (uint16, uint8), int4, uint4,
-        int2 and uint2 as int8 and uint8; feeds are such arrays, or arrays of ml_dtypes. A model with state reads and
+        int2 and uint2 as int8 and uint8; feeds are such arrays, or arrays of ml_dtypes. Strings are arrays of str or
+        bytes objects, or of numpy's text types; they come as arrays of str objects. A model with state reads and
         updates `state`, by default one that the session has for itself."""
         return [array for _, array in self._run(list(output_names or []), feed, False, state)]
 
@@ -204,10 +234,16 @@ class InferenceSession:
     def _run(self, names, feed, debug, state):
         if not isinstance(feed, Mapping):
             raise InvalidArgument(f"the feed must map input names to arrays, got {type(feed).__name__}")
-        pairs = [(str(name), _array(str(name), value)) for name, value in feed.items()]
+        texts, pairs = [], []
+        for name, value in feed.items():
+            if (array := _text(value)) is not None:
+                texts.append(_strings(str(name), array))
+            else:
+                pairs.append((str(name), _array(str(name), value)))
         if state is not None and not isinstance(state, State):
             raise InvalidArgument(f"state: expects what new_state returned, got {type(state).__name__}")
-        return _call(self._session.run, names, pairs, debug, state and state._state)
+        results = _call(self._session.run, names, pairs, texts, debug, state and state._state)
+        return [(name, _result(value)) for name, value in results]
 
 
 @dataclass(frozen=True)

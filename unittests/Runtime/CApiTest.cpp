@@ -1,5 +1,8 @@
 #include "pto_mlir/Runtime/CApi.h"
 #include "TestModel.h"
+#include "pto_mlir/ByteCode/Program.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Builder.h"
 
 #include <gmock/gmock.h>
@@ -47,6 +50,61 @@ TEST(CApi, RunsANet) {
   std::filesystem::remove(path);
   EXPECT_NE(pto_session_open(path.c_str(), nullptr, 0, nullptr, &session), 0);
   EXPECT_THAT(pto_last_error(), HasSubstr("cannot open"));
+}
+
+/// A program on strings: y = x + x, and one that gives a number which no string has.
+pmodel::ModelDesc stringModel() {
+  std::string type = "tensor<2xstring>";
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = kernel @host.string_concat (" + type + ", " +
+                                   type + ") -> (" + type + ")\n.func @main(" + type + ") -> (" + type + ") slots(" +
+                                   type + ") {\n  aload_0\n  aload_0\n  invokestatic 0\n  return\n}\n");
+  EXPECT_TRUE(module) << module.error();
+  pmodel::ModelDesc model = biasReluModel(2, 3, std::vector<float>(6));
+  model.programs = {pmodel::HostProgramDesc{"twice", bytecode::serialize(*module), {"x"}, {"y"}}};
+  return model;
+}
+
+TEST(CApi, PassesStrings) {
+  std::string path = temporaryPath("strings.pmodel");
+  ASSERT_TRUE(pmodel::writeModel(stringModel(), path));
+  pto_session *session = nullptr;
+  ASSERT_EQ(pto_session_open(path.c_str(), nullptr, 1, "twice", &session), 0) << pto_last_error();
+  pto_tensor_info info;
+  ASSERT_EQ(pto_session_input_info(session, 0, &info), 0);
+  EXPECT_STREQ(info.type, "string");
+  EXPECT_EQ(info.bytes, 2 * sizeof(pto_string));
+  pto_string x[2] = {{"a\0b", 3}, {"", 0}}, y[2];
+  uint64_t shape[1] = {2};
+  pto_input input = {"x", "string", shape, 1, x};
+  pto_output output = {"y", y, sizeof(y)};
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_EQ(pto_session_run(session, &input, 1, &output, 1), 0) << pto_last_error();
+    EXPECT_EQ(std::string(y[0].data, y[0].size), std::string("a\0ba\0b", 6));
+    EXPECT_EQ(y[1].size, 0u);
+  }
+  output.bytes = 16;
+  EXPECT_NE(pto_session_run(session, &input, 1, &output, 1), 0);
+  EXPECT_THAT(pto_last_error(), HasSubstr("output 'y' has 32 bytes, its buffer 16"));
+  input.type = "i64";
+  EXPECT_NE(pto_session_run(session, &input, 1, &output, 1), 0);
+  EXPECT_THAT(pto_last_error(), HasSubstr("expects string 2, got i64 2"));
+  pto_session_close(session);
+  std::filesystem::remove(path);
+}
+
+TEST(CApi, FilesHoldNoNumbersOfStrings) {
+  std::string path = temporaryPath("strings.pmodel");
+  pmodel::ModelDesc model = stringModel();
+  model.nets[0].variants[0].inputs[0].type = ElementType::String;
+  ASSERT_TRUE(pmodel::writeModel(model, path));
+  pto_session *session = nullptr;
+  EXPECT_NE(pto_session_open(path.c_str(), nullptr, 1, "twice", &session), 0);
+  EXPECT_THAT(pto_last_error(), HasSubstr("a net has no strings"));
+  std::filesystem::remove(path);
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = bytes \"0700000000000000\" : tensor<1xstring>\n"
+                                   ".func @main() -> (tensor<1xstring>) slots() {\n  ldc tensor, 0\n  return\n}\n");
+  if (module)
+    EXPECT_THAT(bytecode::Program::load(module.take()).error(), HasSubstr("the numbers of strings"));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #define PTO_MLIR_BYTECODE_MACHINE_H
 
 #include "pto_mlir/ByteCode/Program.h"
+#include "pto_mlir/HostOps/Strings.h"
 #include "pto_mlir/Support/Result.h"
 
 #include <bit>
@@ -99,11 +100,15 @@ public:
 /// called with each line printed by @host.print.
 class HostProvider : public KernelProvider {
 public:
-  explicit HostProvider(std::function<void(const std::string &)> print) : print(std::move(print)) {}
+  explicit HostProvider(std::function<void(const std::string &)> print);
   Result<std::shared_ptr<Kernel>> resolve(const KernelKey &key, const std::string &name) override;
+  /// The strings of the run, of which tensors of strings hold the numbers.
+  hostops::StringTable &strings() { return *table; }
 
 private:
   std::function<void(const std::string &)> print;
+  std::shared_ptr<hostops::StringTable> table = std::make_shared<hostops::StringTable>();
+  uint64_t entropy; // what random numbers without a seed follow from
 };
 
 /// Limits of a machine, for untrusted programs.

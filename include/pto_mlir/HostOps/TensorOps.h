@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_HOSTOPS_TENSOROPS_H
 #define PTO_MLIR_HOSTOPS_TENSOROPS_H
 
+#include "pto_mlir/HostOps/Strings.h"
 #include "pto_mlir/Support/ElementType.h"
 #include "pto_mlir/Support/Result.h"
 
@@ -31,12 +32,23 @@ inline constexpr uint64_t kMostElements = uint64_t(1) << 26;
 using Parameter = std::variant<int64_t, double, std::string, std::vector<int64_t>>;
 using Parameters = std::map<std::string, Parameter, std::less<>>;
 
+/// What random numbers follow from, beside the parameters of the operation.
+struct Draw {
+  uint64_t entropy = 0; ///< of the session, where the operation has no seed
+  uint64_t call = 0;    ///< how often this operation was called before
+};
+
 /// One operation on tensors. Names, operands and parameters are those of the `top` ops of the same mnemonic; beyond
 /// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod), fmod (C's), sinh, cosh, expm1, log1p, gelu,
 /// gelu_tanh, compress (data, condition; axis), unique, unique_indices, unique_inverse and unique_counts (axis,
 /// sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score to exceed), det, roialign (images,
 /// regions, numbers of images; height, width, scale, half_pixel, max), ngrams (numbers; pool, counts, columns, width,
-/// least, most, skips).
+/// least, most, skips). Of strings: strings (bytes of all, their lengths; shape), string_concat (two), string_normalize
+/// (strings, stop words; case: none, lower, upper, case_sensitive), string_split and string_split_counts (strings, one
+/// delimiter, empty for white space; maxsplit), string_lookup (strings, keys: their numbers, `otherwise` for others),
+/// regex_full_match (strings, one pattern). Of random numbers (node: a number of its own; has_seed, seed):
+/// random_uniform and random_normal (any tensor, which is not read; shape, low and high or mean and scale),
+/// random_bernoulli (probabilities), random_multinomial (logarithms [B, C]; size).
 struct TensorCall {
   std::string_view name;
   std::span<const TensorView> inputs;
@@ -44,6 +56,10 @@ struct TensorCall {
   ElementType resultType; ///< of the output, whose shape follows from inputs and parameters
   /// Returns zeroed memory for the output; null when there is none. Called once, before any element is computed.
   std::function<std::byte *(const std::vector<int64_t> &shape)> allocate;
+  /// The strings of the run; without, operations that read or make them fail.
+  StringTable *strings = nullptr;
+  /// Without, operations that draw random numbers fail.
+  const Draw *draw = nullptr;
 };
 
 /// Whether tensors of the type have operations.

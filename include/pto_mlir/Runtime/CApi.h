@@ -23,6 +23,13 @@ typedef struct pto_tensor_info {
   uint64_t bytes;
 } pto_tensor_info;
 
+/* A string of any bytes, which need not end with a zero. The data of a tensor of type "string" is an array of these;
+ * those of an output live until the session gives that output again, or ends. */
+typedef struct pto_string {
+  const char *data;
+  size_t size;
+} pto_string;
+
 /* A dense row-major tensor, owned by the caller. */
 typedef struct pto_input {
   const char *name;

@@ -13,7 +13,7 @@
 
 namespace pto_mlir::runtime {
 
-/// A dense row-major tensor, owned by the caller.
+/// A dense row-major tensor, owned by the caller. The data of strings is an array of std::string_view.
 struct InputTensor {
   std::string_view name;
   ElementType type = ElementType::F32;
@@ -21,13 +21,14 @@ struct InputTensor {
   const void *data = nullptr;
 };
 
-/// A dense row-major tensor returned by a run.
+/// A dense row-major tensor returned by a run; one of strings has `strings` instead of data.
 struct HostTensor {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
   std::unique_ptr<std::byte[]> data;
   uint64_t bytes = 0;
+  std::vector<std::string> strings;
 };
 
 } // namespace pto_mlir::runtime

@@ -37,8 +37,9 @@ enum class ElementType : uint8_t {
   F8E4M3FNUZ = 22,
   F8E5M2FNUZ = 23,
   F8E8M0 = 24,
+  String = 25, ///< a number of 64 bits in the table of a run (HostOps/Strings.h)
 };
-constexpr unsigned numElementTypes = 25;
+constexpr unsigned numElementTypes = 26;
 
 /// The name in the schema's spelling: "f32", "i8", "boolean", ...
 std::string_view elementTypeName(ElementType type);
@@ -50,6 +51,7 @@ constexpr unsigned elementBits(ElementType type) {
   case ElementType::I64:
   case ElementType::U64:
   case ElementType::F64:
+  case ElementType::String:
     return 64;
   case ElementType::F32:
   case ElementType::I32:

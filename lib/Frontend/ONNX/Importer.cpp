@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/State.h"
+#include "pto_mlir/Dialect/Top/IR/Strings.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -23,6 +24,9 @@ Value Importer::value(StringRef name) {
   // Create the constant in the entry block, since it may also be used after the subgraph.
   if (depth)
     builder.setInsertionPointToStart(entry);
+  if (!tensor.value && tensor.strings)
+    tensor.value = top::createStrings(builder, top::namedLoc(builder.getContext(), name), name,
+                                      tensor.strings->first.getShape(), tensor.strings->second);
   if (!tensor.value)
     tensor.value = top::createConstant(builder, top::namedLoc(builder.getContext(), name), name, *tensor.weight);
   return tensor.value;
@@ -30,11 +34,15 @@ Value Importer::value(StringRef name) {
 
 RankedTensorType Importer::type(StringRef name) {
   Tensor &tensor = tensors[name];
-  return tensor.value ? cast<RankedTensorType>(tensor.value.getType()) : tensor.weight->type;
+  return tensor.value     ? cast<RankedTensorType>(tensor.value.getType())
+         : tensor.strings ? tensor.strings->first
+                          : tensor.weight->type;
 }
 
 std::optional<top::Weight> Importer::constant(StringRef name) {
   Tensor &tensor = tensors[name];
+  if (tensor.strings)
+    return std::nullopt;
   return tensor.weight ? tensor.weight : top::getConstant(tensor.value);
 }
 
@@ -44,6 +52,21 @@ void Importer::define(StringRef name, Value value) {
   tensors[name].value = value;
   if (top::getTensorName(value) != name)
     absorb(name);
+}
+
+bool Importer::defineStrings(StringRef name, const ::onnx::TensorProto &tensor, std::string &reason) {
+  Type element = top::StringType::get(builder.getContext());
+  for (int64_t size : tensor.dims())
+    if (size < 0)
+      return reason = "has a negative dimension", false;
+  auto type = RankedTensorType::get(ArrayRef<int64_t>(tensor.dims().data(), tensor.dims_size()), element);
+  if (!top::tensorBytes(type) || type.getNumElements() != tensor.string_data_size())
+    return reason = "has " + std::to_string(tensor.string_data_size()) + " strings, which is not what its shape says",
+           false;
+  tensors[name] = {};
+  tensors[name].strings.emplace(type,
+                                std::vector<std::string>(tensor.string_data().begin(), tensor.string_data().end()));
+  return true;
 }
 
 void Importer::define(StringRef name, top::Weight weight) { tensors[name].weight = std::move(weight); }
@@ -69,10 +92,48 @@ std::optional<int64_t> Importer::opsetOf(const ::onnx::NodeProto &node) const {
 static std::string hintFor(StringRef op) {
   if (op.starts_with("Sequence") || op.starts_with("Optional") || op == "SplitToSequence" || op == "ConcatFromSequence")
     return (": " + kNoSequences).str();
-  if (op == "Scan")
-    return ": before opset 9 it has a batch and lengths; onnx.version_converter.convert_version(model, 9) makes the "
-           "later form of it";
   return "";
+}
+
+// Operators that move or compare strings, and those that are about them.
+static bool takesStrings(StringRef op) {
+  static const llvm::StringSet<> ops{"Cast",
+                                     "CastLike",
+                                     "Compress",
+                                     "Concat",
+                                     "DepthToSpace",
+                                     "Equal",
+                                     "Expand",
+                                     "Flatten",
+                                     "Gather",
+                                     "GatherElements",
+                                     "GatherND",
+                                     "Identity",
+                                     "If",
+                                     "Loop",
+                                     "RegexFullMatch",
+                                     "Reshape",
+                                     "ReverseSequence",
+                                     "Scan",
+                                     "Scatter",
+                                     "ScatterElements",
+                                     "ScatterND",
+                                     "Shape",
+                                     "Size",
+                                     "Slice",
+                                     "SpaceToDepth",
+                                     "Split",
+                                     "Squeeze",
+                                     "StringConcat",
+                                     "StringNormalizer",
+                                     "StringSplit",
+                                     "TfIdfVectorizer",
+                                     "Tile",
+                                     "Transpose",
+                                     "Unique",
+                                     "Unsqueeze",
+                                     "Where"};
+  return ops.contains(op);
 }
 
 void Importer::importNode(const ::onnx::NodeProto &proto) {
@@ -109,6 +170,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
       return poison();
     if (!name.empty() && !isDefined(name))
       return reject("input '" + name + "' is computed later in the file");
+    if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !takesStrings(op))
+      return reject("input '" + name + "' holds strings, which the operator does not take");
     if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
       need(name);
       return reject("input '" + name + "' has an extent that is known at run time only");

@@ -46,6 +46,8 @@ public:
   std::optional<top::Weight> constant(llvm::StringRef name);
   void define(llvm::StringRef name, mlir::Value value);
   void define(llvm::StringRef name, top::Weight weight);
+  /// Defines a constant of strings by a tensor of them; reports nothing, false with a reason on error.
+  bool defineStrings(llvm::StringRef name, const ::onnx::TensorProto &tensor, std::string &reason);
   /// Whether a node or the model's result reads the tensor.
   bool isRead(llvm::StringRef name) const { return read.contains(name); }
   /// Records a tensor that was eliminated.
@@ -99,6 +101,7 @@ public:
   const StatePair *stateOf(llvm::StringRef input) const;
   /// Notes that a node writes `rows` rows of a state, appended if `grows`.
   mlir::LogicalResult countRows(Node &node, int64_t rows, bool grows);
+  int64_t numDraws = 0; ///< nodes that draw random numbers, so far
   mlir::Value position; ///< the argument with the position; null where no state grows
   /// A state after rows were appended, or what is made of it: the axis of its rows, and whether all behind them is 0.
   struct Grown {
@@ -122,12 +125,13 @@ private:
   struct Tensor {
     mlir::Value value;
     std::optional<top::Weight> weight;
+    std::optional<std::pair<mlir::RankedTensorType, std::vector<std::string>>> strings; ///< a constant of them
   };
 
   /// Whether a node imported so far, an input or an initializer defines the tensor.
   bool isDefined(llvm::StringRef name) const {
     auto it = tensors.find(name);
-    return it != tensors.end() && (it->second.value || it->second.weight);
+    return it != tensors.end() && (it->second.value || it->second.weight || it->second.strings);
   }
   void report(const llvm::Twine &reason) { errors.push_back((path + ": " + reason).str()); }
   /// Finds the pairs that the options name.

@@ -71,13 +71,19 @@ bool Importer::importInputValues() {
 
 bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef raw, bool isMapped) {
   std::string reason;
+  if (tensor.data_type() == ::onnx::TensorProto::STRING) {
+    if (defineStrings(tensor.name(), tensor, reason))
+      return true;
+    report("initializer '" + tensor.name() + "': " + reason);
+    return false;
+  }
   std::optional<top::Weight> weight =
       decodeTensor(builder.getContext(), tensor, raw, isMapped ? file.owner() : nullptr, file, reason);
   if (!weight) {
     report("initializer '" + tensor.name() + "': " + reason);
     return false;
   }
-  tensors[tensor.name()] = {Value(), std::move(weight)};
+  tensors[tensor.name()].weight = std::move(weight);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Diagnostics.h"
 #include "pto_mlir/Dialect/Top/IR/Evaluate.h"
+#include "pto_mlir/Dialect/Top/IR/Strings.h"
 
 using namespace mlir;
 using ::onnx::AttributeProto;
@@ -37,6 +38,7 @@ void Node::setShapes(ArrayRef<Value> values, std::vector<Importer::Shapes> choic
 void Node::noteShapes(Operation *op) { importer.noteShapes(op); }
 void Node::forget(Operation *op) { importer.forget(op); }
 int64_t Node::maxExtent() const { return importer.maxExtent(); }
+int64_t Node::drawNumber() { return importer.numDraws++; }
 bool Node::hasNeed() const { return importer.hasNeed(); }
 
 std::optional<SmallVector<int64_t>> Node::ints(unsigned i, StringRef what) {
@@ -128,6 +130,15 @@ bool Node::wantsOutput(unsigned i) const { return i < numOutputs() && importer.i
 
 void Node::set(unsigned i, Value value) { importer.define(proto.output(i), value); }
 void Node::set(unsigned i, top::Weight weight) { importer.define(proto.output(i), std::move(weight)); }
+
+LogicalResult Node::setStrings(unsigned i, const ::onnx::TensorProto &tensor) {
+  std::string reason;
+  return importer.defineStrings(proto.output(i), tensor, reason) ? success() : error(reason);
+}
+Value Node::strings(ArrayRef<std::string> values) {
+  return top::createStrings(builder(), builder().getUnknownLoc(), "strings", static_cast<int64_t>(values.size()),
+                            values);
+}
 
 LogicalResult Node::finish(Value value) {
   if (!value)

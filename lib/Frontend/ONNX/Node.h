@@ -61,6 +61,9 @@ public:
   int64_t maxExtent() const;
   bool hasNeed() const;
 
+  /// A number that no other node of the model gets.
+  int64_t drawNumber();
+
   //===-- State that grows by rows (Importer) --===//
   /// Whether input `i` is a state to which this node appends rows.
   bool appendsToState(unsigned i) const;
@@ -82,6 +85,10 @@ public:
   }
   void set(unsigned i, mlir::Value value);
   void set(unsigned i, top::Weight weight);
+  /// Sets an output to the strings of a tensor.
+  mlir::LogicalResult setStrings(unsigned i, const ::onnx::TensorProto &tensor);
+  /// A constant of strings, for an operand.
+  mlir::Value strings(llvm::ArrayRef<std::string> values);
 
   /// Builds an op with inferred result type and a tensor name ("" = none). Folds ops on small or integer constants.
   /// Reports errors and then returns null.

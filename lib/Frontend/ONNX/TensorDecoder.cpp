@@ -35,6 +35,8 @@ Type elementType(MLIRContext *context, int dataType) {
     return top::Float4E2M1Type::get(context);
   case TensorProto::FLOAT8E8M0:
     return top::Float8E8M0Type::get(context);
+  case TensorProto::STRING:
+    return top::StringType::get(context);
   case TensorProto::BOOL:
     return b.getI1Type();
   case TensorProto::INT2:
@@ -105,7 +107,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
     return std::nullopt;
   };
   Type type = elementType(context, tensor.data_type());
-  if (!type)
+  if (!type || isa<top::StringType>(type)) // constants of strings are no weights
     return fail("element type " + dataTypeName(tensor.data_type()) + " is not supported");
   if (tensor.has_segment())
     return fail("segmented tensors are not supported");

@@ -7,7 +7,7 @@
 
 namespace pto_mlir::onnx {
 
-/// The element type of a TensorProto.DataType, null for one that has none (strings, complex numbers).
+/// The element type of a TensorProto.DataType, null for one that has none (complex numbers).
 mlir::Type elementType(mlir::MLIRContext *context, int dataType);
 
 /// The name of a TensorProto.DataType ("FLOAT8E8M0"), or its number when the schema has no name.

@@ -113,9 +113,18 @@ template <class V> Groups groupsOf(const Slices &slices, const std::vector<V> &v
 Status unique(const TensorCall &call) {
   Slices slices(call);
   bool sorted = parameter<int64_t>(call, "sorted", 1) != 0;
-  Groups groups = withClass(classOf(call.inputs[0].type), [&](auto number) {
-    return groupsOf(slices, load<decltype(number)>(call.inputs[0]), sorted);
-  });
+  std::vector<int64_t> ranks;
+  if (call.inputs[0].type == ElementType::String) {
+    auto made = ranksOfStrings(call, call.inputs[0]);
+    if (!made)
+      return made.failure();
+    ranks = made.take();
+  }
+  Groups groups = call.inputs[0].type == ElementType::String
+                      ? groupsOf(slices, ranks, sorted)
+                      : withClass(classOf(call.inputs[0].type), [&](auto number) {
+                          return groupsOf(slices, load<decltype(number)>(call.inputs[0]), sorted);
+                        });
   if (call.name == "unique")
     return take(call, slices, groups.first);
   const std::vector<int64_t> &result = call.name == "unique_indices"  ? groups.first

@@ -28,8 +28,8 @@ ElementType unpackedType(ElementType type) {
 }
 
 Status runWhole(const TensorCall &call) {
-  for (auto run :
-       {runMovement, runSelection, runFilter, runSpecial, runReduction, runWindow, runNormalization, runElementwise})
+  for (auto run : {runStrings, runRandom, runMovement, runSelection, runFilter, runSpecial, runReduction, runWindow,
+                   runNormalization, runElementwise})
     if (std::optional<Status> status = run(call))
       return *status;
   return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
@@ -46,7 +46,7 @@ Status runPacked(const TensorCall &call) {
       input = {unpackedType(input.type), input.shape, bytes.back().data()};
     }
   if (!isPacked(call.resultType))
-    return runWhole({call.name, inputs, call.parameters, call.resultType, call.allocate});
+    return runWhole({call.name, inputs, call.parameters, call.resultType, call.allocate, call.strings, call.draw});
   bool isWhole = call.name == "cast" && call.resultType != ElementType::F4E2M1;
   ElementType type = isWhole ? ElementType::I64 : unpackedType(call.resultType);
   std::vector<std::byte> made, lowest;
@@ -56,7 +56,7 @@ Status runPacked(const TensorCall &call) {
     made.resize(std::max<uint64_t>(countOf(shape) * elementSize(type), 1));
     return made.data();
   };
-  if (Status status = runWhole({call.name, inputs, call.parameters, type, allocate}); !status)
+  if (Status status = runWhole({call.name, inputs, call.parameters, type, allocate, call.strings, call.draw}); !status)
     return status;
   std::byte *out = call.allocate(shape);
   if (!out)
@@ -71,23 +71,47 @@ Status runPacked(const TensorCall &call) {
 
 } // namespace
 
+/// Operations that take the numbers of strings for the strings: what they give is equal for equal ones.
+static bool movesStrings(std::string_view name, size_t operands) {
+  if (name == "compare" || name == "where")
+    return true;
+  return name != "bitcast" && (hasMovement(name, operands) || (hasFilter(name, operands) && operands < 3) ||
+                               (hasSelection(name, operands) && operands > 1));
+}
+
 bool hasTensorType(ElementType type) { return type != ElementType::HIF8 && type != ElementType::F4E1M2; }
 
 bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
   if (operands.empty() || !std::all_of(operands.begin(), operands.end(), hasTensorType))
     return false;
+  if (hasStrings(name, operands))
+    return true;
+  if (std::find(operands.begin(), operands.end(), ElementType::String) != operands.end())
+    return movesStrings(name, operands.size());
   if (std::any_of(operands.begin(), operands.end(), isPacked))
     return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1);
   return hasMovement(name, operands.size()) || hasSelection(name, operands.size()) ||
          hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
          hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||
-         hasNormalization(name, operands.size(), operands.front()) ||
+         hasNormalization(name, operands.size(), operands.front()) || hasRandom(name, operands.size()) ||
          hasElementwise(name, operands.size(), operands.back());
 }
 
 Status runTensorOp(const TensorCall &call) {
   if (call.inputs.empty())
     return Failure{"the host has no operation " + std::string(call.name) + " without operands"};
+  auto isString = [](const TensorView &input) { return input.type == ElementType::String; };
+  bool hasString = std::any_of(call.inputs.begin(), call.inputs.end(), isString);
+  if (call.resultType == ElementType::String || hasString) {
+    std::vector<ElementType> types(call.inputs.size());
+    std::transform(call.inputs.begin(), call.inputs.end(), types.begin(), [](auto &input) { return input.type; });
+    bool isKnown = call.name == "cast" || hasStrings(call.name, types) ||
+                   (hasString && movesStrings(call.name, call.inputs.size()) &&
+                    parameter<std::string>(call, "mode", "eq") == "eq" &&
+                    parameter<std::string>(call, "reduction", "none") == "none");
+    if (!isKnown)
+      return Failure{"strings are moved and compared for equality, no more"};
+  }
   bool packed = isPacked(call.resultType) || std::any_of(call.inputs.begin(), call.inputs.end(),
                                                          [](const TensorView &input) { return isPacked(input.type); });
   return packed ? runPacked(call) : runWhole(call);

@@ -124,6 +124,7 @@ template <bool saturates, class Use> void withStorage(ElementType type, ScaleRou
   case ElementType::I64:
     return use(Stored<int64_t>());
   case ElementType::U64:
+  case ElementType::String:
     return use(Stored<uint64_t>());
   case ElementType::Boolean:
     return use(StoredBoolean());
@@ -137,6 +138,7 @@ template <bool saturates, class Use> void withStorage(ElementType type, ScaleRou
 NumberClass classOf(ElementType type) {
   switch (type) {
   case ElementType::U64:
+  case ElementType::String:
     return NumberClass::Unsigned;
   case ElementType::I8:
   case ElementType::U8:

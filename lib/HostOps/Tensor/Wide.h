@@ -109,6 +109,8 @@ std::optional<Status> runFilter(const TensorCall &call);
 std::optional<Status> runSpecial(const TensorCall &call);
 std::optional<Status> runWindow(const TensorCall &call);
 std::optional<Status> runNormalization(const TensorCall &call);
+std::optional<Status> runRandom(const TensorCall &call);
+std::optional<Status> runStrings(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
 bool hasReduction(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
@@ -117,6 +119,17 @@ bool hasFilter(std::string_view name, size_t inputs);
 bool hasSpecial(std::string_view name, size_t inputs);
 bool hasWindow(std::string_view name, size_t inputs, ElementType type);
 bool hasNormalization(std::string_view name, size_t inputs, ElementType type);
+bool hasRandom(std::string_view name, size_t inputs);
+/// The operations that read or make strings; casts of them are among these.
+bool hasStrings(std::string_view name, std::span<const ElementType> operands);
+/// Numbers in the order of the strings, equal for equal ones.
+Result<std::vector<int64_t>> ranksOfStrings(const TensorCall &call, const TensorView &tensor);
+/// The strings of a tensor; they live as long as the table's.
+Result<std::vector<std::string_view>> stringsOf(const TensorCall &call, const TensorView &tensor);
+/// Stores strings as the result.
+Status finishStrings(const TensorCall &call, const std::vector<int64_t> &shape, const std::vector<std::string> &values);
+/// Casts from and to strings.
+Status castStrings(const TensorCall &call);
 
 } // namespace pto_mlir::hostops
 

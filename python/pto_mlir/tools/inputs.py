@@ -50,6 +50,11 @@ def load_inputs(
             raise UserError(
                 f"{text}: input {name!r} has shape {list(value.shape)}, the model expects {shape}".replace("None", "?")
             )
+        if str(dtype) in ("string", "object"):
+            if value.dtype.kind != "U":
+                raise UserError(f"{text}: input {name!r} has type {value.dtype}, the model expects strings")
+            feed[name] = value
+            continue
         if value.dtype.kind != np.dtype(dtype).kind and not (value.dtype.kind in "iu" and np.dtype(dtype).kind in "iu"):
             raise UserError(f"{text}: input {name!r} has type {value.dtype}, the model expects {dtype}")
         feed[name] = np.asarray(value.astype(dtype, copy=False), order="C")

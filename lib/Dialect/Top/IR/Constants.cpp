@@ -88,8 +88,7 @@ std::vector<double> toDoubles(const Weight &weight) {
   } else if (isNarrowFloat(element)) {
     for (int64_t i = 0; i < count; ++i)
       values[i] = decodeNarrowFloat(element, static_cast<uint8_t>(weight.bytes[i]));
-  } else {
-    auto integer = cast<IntegerType>(element);
+  } else if (auto integer = dyn_cast<IntegerType>(element)) { // else strings, of which no weight has elements
     for (int64_t i = 0; i < count; ++i) {
       uint64_t bits = bitsAt(weight, size, i);
       values[i] = integer.isUnsigned() ? static_cast<double>(bits) : static_cast<double>(asInt(bits, integer));
@@ -148,8 +147,7 @@ std::vector<char> fromDoubles(Type element, ArrayRef<double> values) {
   } else if (isNarrowFloat(element)) {
     for (auto [i, value] : llvm::enumerate(values))
       bytes[i] = static_cast<char>(encodeNarrowFloat(element, value));
-  } else {
-    auto integer = cast<IntegerType>(element);
+  } else if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned width = integer.getWidth();
     for (auto [i, value] : llvm::enumerate(values)) {
       if (width == 1) {

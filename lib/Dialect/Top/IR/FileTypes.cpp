@@ -28,6 +28,8 @@ std::optional<ElementType> fileElementType(Type type) {
     return ElementType::F4E2M1;
   if (isa<top::Float8E8M0Type>(type))
     return ElementType::F8E8M0;
+  if (isa<top::StringType>(type))
+    return ElementType::String;
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return std::nullopt;

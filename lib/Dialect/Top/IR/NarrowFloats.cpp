@@ -8,10 +8,11 @@ using namespace mlir;
 
 MLIR_DEFINE_EXPLICIT_TYPE_ID(pto_mlir::top::Float4E2M1Type)
 MLIR_DEFINE_EXPLICIT_TYPE_ID(pto_mlir::top::Float8E8M0Type)
+MLIR_DEFINE_EXPLICIT_TYPE_ID(pto_mlir::top::StringType)
 
 namespace pto_mlir::top {
 
-void TopDialect::registerTypes() { addTypes<Float4E2M1Type, Float8E8M0Type>(); }
+void TopDialect::registerTypes() { addTypes<Float4E2M1Type, Float8E8M0Type, StringType>(); }
 
 Type TopDialect::parseType(DialectAsmParser &parser) const {
   StringRef keyword;
@@ -22,12 +23,14 @@ Type TopDialect::parseType(DialectAsmParser &parser) const {
     return Float4E2M1Type::get(getContext());
   if (keyword == "f8E8M0")
     return Float8E8M0Type::get(getContext());
-  parser.emitError(loc, "top has the types f4E2M1 and f8E8M0, not '") << keyword << "'";
+  if (keyword == "string")
+    return StringType::get(getContext());
+  parser.emitError(loc, "top has the types f4E2M1, f8E8M0 and string, not '") << keyword << "'";
   return {};
 }
 
 void TopDialect::printType(Type type, DialectAsmPrinter &printer) const {
-  printer << (isa<Float4E2M1Type>(type) ? "f4E2M1" : "f8E8M0");
+  printer << (isa<Float4E2M1Type>(type) ? "f4E2M1" : isa<StringType>(type) ? "string" : "f8E8M0");
 }
 
 double decodeNarrowFloat(Type element, uint8_t code) {

@@ -22,6 +22,11 @@ Type storageType(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor ? Type(tensor.clone(codes)) : codes;
   }
+  if (isa<StringType>(getElementTypeOrSelf(type))) {
+    Type number = IntegerType::get(type.getContext(), 64, IntegerType::Unsigned);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? Type(tensor.clone(number)) : number;
+  }
   quant::QuantizedType element = quantisedElement(type);
   if (!element)
     return type;

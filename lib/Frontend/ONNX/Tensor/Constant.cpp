@@ -30,6 +30,8 @@ static LogicalResult importConstant(Node &node) {
   OpBuilder &b = node.builder();
   auto shaped = [](int64_t count, Type element) { return RankedTensorType::get({count}, element); };
   if (const auto *value = node.attr("value")) {
+    if (value->type() == ::onnx::AttributeProto::TENSOR && value->t().data_type() == ::onnx::TensorProto::STRING)
+      return node.setStrings(0, value->t());
     std::optional<top::Weight> weight = tensorAttr(node, *value);
     if (!weight)
       return failure();
@@ -55,6 +57,17 @@ static LogicalResult importConstant(Node &node) {
       std::vector<int64_t> values(value->ints().begin(), value->ints().end());
       node.set(0, makeWeight(shaped(values.size(), i64), top::fromInts(i64, values)));
       return success();
+    }
+    const auto *text = node.attr("value_string"), *texts = text ? text : node.attr("value_strings");
+    if (texts) {
+      ::onnx::TensorProto tensor;
+      if (text)
+        tensor.add_string_data(text->s());
+      else
+        *tensor.mutable_string_data() = texts->strings();
+      if (!text)
+        tensor.add_dims(texts->strings_size());
+      return node.setStrings(0, tensor);
     }
   }
   return node.error("has no tensor or number as its value");

@@ -20,6 +20,14 @@ public:
   static constexpr llvm::StringLiteral name = "top.f8E8M0";
 };
 
+/// `!top.string`: strings, of which a tensor holds the numbers in the table of a run (HostOps/Strings.h). Constants are
+/// made by the host operation `strings`; a weight of this type has no elements.
+class StringType : public mlir::Type::TypeBase<StringType, mlir::Type, mlir::TypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "top.string";
+};
+
 inline bool isNarrowFloat(mlir::Type element) { return llvm::isa<Float4E2M1Type, Float8E8M0Type>(element); }
 /// The value of a code of the type, and the code of a value: rounded to nearest (scales up), saturated.
 double decodeNarrowFloat(mlir::Type element, uint8_t code);
@@ -29,5 +37,6 @@ uint8_t encodeNarrowFloat(mlir::Type element, double value);
 
 MLIR_DECLARE_EXPLICIT_TYPE_ID(pto_mlir::top::Float4E2M1Type)
 MLIR_DECLARE_EXPLICIT_TYPE_ID(pto_mlir::top::Float8E8M0Type)
+MLIR_DECLARE_EXPLICIT_TYPE_ID(pto_mlir::top::StringType)
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_NARROWFLOATS_H

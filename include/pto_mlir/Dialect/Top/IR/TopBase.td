@@ -38,7 +38,9 @@ def Top_Dialect : Dialect {
 def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ], "a floating-point type">;
 // Stored and converted only (NarrowFloats.h).
 def Top_NarrowFloat : Type<CPred<"::pto_mlir::top::isNarrowFloat($_self)">, "float4 or a power of two in 8 bits">;
-def Top_Element : AnyTypeOf<[Top_Float, Top_NarrowFloat, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
+// Moved and compared for equality, by the host.
+def Top_String : Type<CPred<"::llvm::isa<::pto_mlir::top::StringType>($_self)">, "a string">;
+def Top_Element : AnyTypeOf<[Top_Float, Top_NarrowFloat, Top_String, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number, boolean or string">;
 
 // MLIR's quantised types, stored in 8 bits (Quantised.h); where they may be, docs/quantised-types.md.
 def Top_QuantisedElement : Type<CPred<"::pto_mlir::top::isTopQuantised($_self)">, "a quantised type of 8 bits">;

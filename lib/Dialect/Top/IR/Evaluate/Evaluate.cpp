@@ -117,6 +117,10 @@ std::optional<Weight> evaluate(Operation *op) {
     operands.push_back(std::move(*weight));
   }
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  // The numbers of strings belong to a run.
+  auto isString = [](Type tensor) { return isa<StringType>(getElementTypeOrSelf(tensor)); };
+  if (llvm::any_of(op->getOperandTypes(), isString) || isString(type))
+    return std::nullopt;
   // A reshape reuses the bytes with another type.
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
