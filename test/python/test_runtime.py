@@ -90,7 +90,7 @@ def test_bad_feeds_are_value_errors(session, x):
         ({"x": x[:2]}, "expects f32 3x37, got f32 2x37"),
         ({"x": x.astype(np.float64)}, "expects f32 3x37, got f64 3x37"),
         ({"x": x, "z": x}, "no input 'z'"),
-        ({"x": np.array(["a", "b"])}, "not supported"),
+        ({"x": np.array(["a", "b"])}, "expects f32 3x37, got string 2"),
         ({"x": x.astype(np.complex64)}, "not supported"),
         ([x], "must map input names"),
     ]
