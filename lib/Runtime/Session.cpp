@@ -28,10 +28,12 @@ Result<std::vector<HostTensor>> pick(Result<std::vector<HostTensor>> all, const 
   if (!all || names.empty())
     return all;
   std::vector<HostTensor> results;
+  std::vector<bool> isTaken(all->size());
   for (const std::string &name : names) {
     auto it = std::find_if(all->begin(), all->end(), [&](const HostTensor &tensor) { return tensor.name == name; });
-    if (it == all->end() || !it->data)
+    if (it == all->end() || isTaken[size_t(it - all->begin())])
       return Failure{"output '" + name + "' is asked for twice"};
+    isTaken[size_t(it - all->begin())] = true;
     results.push_back(std::move(*it));
   }
   return results;

@@ -216,7 +216,7 @@ def test_what_inputs_may_be(tmp_path):
     session = build(tmp_path, [node("Identity", ["x"], ["y"])], [info("x", S, [2])], [info("y", S, [2])])
     assert session.get_inputs()[0].type == "tensor(string)"
     for x in (["a", "ä"], np.array(["a", "ä"]), np.array(["a", "ä".encode()], object), np.array([b"a", b"b"])):
-        ours = session.run(None, {"x": x})[0]
+        ours = session.run(["y"], {"x": x})[0]
         assert ours.dtype == object
         assert ours.tolist() == [text.decode() if isinstance(text, bytes) else text for text in x]
     assert session.run(None, {"x": [b"\xff\0", ""]})[0][0].encode(errors="surrogateescape") == b"\xff\0"

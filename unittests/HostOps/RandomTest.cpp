@@ -23,8 +23,7 @@ Drawn draw(std::string_view name, Parameters parameters, Draw from = {}, std::ve
   Drawn made;
   const TensorView inputs[] = {{ElementType::F64, std::move(shape), reinterpret_cast<std::byte *>(operand.data())}};
   auto allocate = [&](const std::vector<int64_t> &sizes) {
-    made.values.resize(
-        size_t(std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>())));
+    made.values.resize(size_t(std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>())));
     return reinterpret_cast<std::byte *>(made.values.data());
   };
   Status status = runTensorOp({name, inputs, parameters, ElementType::F64, allocate, nullptr, &from});
@@ -89,9 +88,10 @@ TEST(Random, ChoosesByProbabilities) {
   EXPECT_EQ(ones[0], 0);
   EXPECT_EQ(ones[1], 1);
   EXPECT_NEAR(mean(ones), 0.3, 5 * std::sqrt(0.21 / kCount));
-  auto columns = draw("random_multinomial", {{"size", kCount}}, {},
-                      {std::log(0.5), -HUGE_VAL, std::log(0.25), std::log(0.25), 1000, 1000, -HUGE_VAL, -HUGE_VAL}, {2, 4})
-                     .values;
+  auto columns =
+      draw("random_multinomial", {{"size", kCount}}, {},
+           {std::log(0.5), -HUGE_VAL, std::log(0.25), std::log(0.25), 1000, 1000, -HUGE_VAL, -HUGE_VAL}, {2, 4})
+          .values;
   std::vector<int> counts(8);
   for (size_t i = 0; i < columns.size(); ++i)
     ++counts[(i < size_t(kCount) ? 0 : 4) + size_t(columns[i])];

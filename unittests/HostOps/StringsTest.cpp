@@ -112,9 +112,10 @@ TEST_F(Strings, TheTableIsSharedByThreads) {
 }
 
 TEST_F(Strings, LiteralsAreBytesAndLengths) {
-  auto made = run("strings",
-                  {of<char>(ElementType::U8, {5}, {'a', 0, 'b', 'c', 'x'}), of<int64_t>(ElementType::I64, {3}, {2, 0, 2})}, S,
-                  {{"shape", Shape{3, 1}}});
+  auto made =
+      run("strings",
+          {of<char>(ElementType::U8, {5}, {'a', 0, 'b', 'c', 'x'}), of<int64_t>(ElementType::I64, {3}, {2, 0, 2})}, S,
+          {{"shape", Shape{3, 1}}});
   EXPECT_EQ(read(made), (Texts{std::string("a\0", 2), "", "bc"}));
   EXPECT_THAT(made.shape, ElementsAre(3, 1));
   for (const std::vector<int64_t> &lengths : {std::vector<int64_t>{6, 0}, {-1, 2}, {INT64_MAX, INT64_MAX}}) {
@@ -212,8 +213,8 @@ TEST_F(Strings, CastsAsOnnxruntime) {
   }
 }
 
-const Texts kTexts = {"abc", "aa", "1x",   "\u00e9", "\n", "a.c",    "ABC", "",  "aaa",
-                      "\u00c9", "a",  "_", "A",      "a{,2}", "{", "]",   "ab\n", "a\n"};
+const Texts kTexts = {"abc",    "aa", "1x", "\u00e9", "\n",    "a.c", "ABC", "",     "aaa",
+                      "\u00c9", "a",  "_",  "A",      "a{,2}", "{",   "]",   "ab\n", "a\n"};
 
 struct Pattern {
   const char *pattern;
@@ -231,25 +232,25 @@ TEST_P(Patterns, MatchWhatRE2Matches) {
 }
 INSTANTIATE_TEST_SUITE_P(
     RE2, Patterns,
-    ::testing::Values(
-        Pattern{"a.c", "100001000000000000"}, Pattern{"(?i)abc", "100000100000000000"},
-        Pattern{"a{2,3}", "010000001000000000"}, Pattern{"\\d+", "000000000000000000"},
-        Pattern{"[^\\W\\d]+", "110000101011100000"}, Pattern{"\u00e9|x", "000100000000000000"},
-        Pattern{"(a|b)*?c", "100000000000000000"}, Pattern{"^ab$", "000000000000000000"},
-        Pattern{"a\\b", "000000000010000000"}, Pattern{"[[:alpha:]]+", "110000101010100000"},
-        Pattern{"\\Qa.c\\E", "000001000000000000"}, Pattern{"(?s).", "000110000111101100"},
-        Pattern{".", "000100000111101100"}, Pattern{"\\x41", "000000000000100000"},
-        Pattern{"(?P<n>a)", "000000000010000000"}, Pattern{"(?m)^a$", "000000000010000000"},
-        Pattern{"[]a]", "000000000010000100"}, Pattern{"a\\z", "000000000010000000"},
-        Pattern{"(?:)", "000000010000000000"}, Pattern{"|a", "000000010010000000"},
-        Pattern{"(?i)\u00e9", "000100000100000000"}, Pattern{"(?U)a+", "010000001010000000"},
-        Pattern{"(?i:a)b", "000000000000000000"}, Pattern{"[\\x{41}-\\x{43}]+", "000000100000100000"},
-        Pattern{"{", "000000000000001000"}, Pattern{"a{,2}", "000000000000010000"},
-        Pattern{"]", "000000000000000100"}, Pattern{"((a*)*)*b?(c|\\.c)?", "110001011010000000"}));
+    ::testing::Values(Pattern{"a.c", "100001000000000000"}, Pattern{"(?i)abc", "100000100000000000"},
+                      Pattern{"a{2,3}", "010000001000000000"}, Pattern{"\\d+", "000000000000000000"},
+                      Pattern{"[^\\W\\d]+", "110000101011100000"}, Pattern{"\u00e9|x", "000100000000000000"},
+                      Pattern{"(a|b)*?c", "100000000000000000"}, Pattern{"^ab$", "000000000000000000"},
+                      Pattern{"a\\b", "000000000010000000"}, Pattern{"[[:alpha:]]+", "110000101010100000"},
+                      Pattern{"\\Qa.c\\E", "000001000000000000"}, Pattern{"(?s).", "000110000111101100"},
+                      Pattern{".", "000100000111101100"}, Pattern{"\\x41", "000000000000100000"},
+                      Pattern{"(?P<n>a)", "000000000010000000"}, Pattern{"(?m)^a$", "000000000010000000"},
+                      Pattern{"[]a]", "000000000010000100"}, Pattern{"a\\z", "000000000010000000"},
+                      Pattern{"(?:)", "000000010000000000"}, Pattern{"|a", "000000010010000000"},
+                      Pattern{"(?i)\u00e9", "000100000100000000"}, Pattern{"(?U)a+", "010000001010000000"},
+                      Pattern{"(?i:a)b", "000000000000000000"}, Pattern{"[\\x{41}-\\x{43}]+", "000000100000100000"},
+                      Pattern{"{", "000000000000001000"}, Pattern{"a{,2}", "000000000000010000"},
+                      Pattern{"]", "000000000000000100"}, Pattern{"((a*)*)*b?(c|\\.c)?", "110001011010000000"}));
 
 TEST(Regex, RefusesWhatIsNone) {
-  for (const char *pattern : {"a**", "x{1001}", "a++", "(?=a)a", "[a-\\d]", "[a", "(", ")", "a|*", "\\", "\\1", "\\pL",
-                              "\\C", "\\x{110000}", "x{2,1}", "[b-a]", "(?P<>a)", "(?P<a", "[[:nope:]]", "\xff"})
+  for (const char *pattern :
+       {"a**", "x{1001}", "a++", "(?=a)a",      "[a-\\d]", "[a",    "(",       ")",     "a|*",        "\\",
+        "\\1", "\\pL",    "\\C", "\\x{110000}", "x{2,1}",  "[b-a]", "(?P<>a)", "(?P<a", "[[:nope:]]", "\xff"})
     EXPECT_FALSE(checkRegex(pattern)) << pattern;
   EXPECT_THAT(checkRegex("a**").error(), HasSubstr("repeats a repetition"));
   EXPECT_THAT(checkRegex(std::string(100000, '(')).error(), HasSubstr("nested too deeply"));

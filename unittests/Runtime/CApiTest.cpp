@@ -59,7 +59,8 @@ pmodel::ModelDesc stringModel() {
                                    type + ") -> (" + type + ")\n.func @main(" + type + ") -> (" + type + ") slots(" +
                                    type + ") {\n  aload_0\n  aload_0\n  invokestatic 0\n  return\n}\n");
   EXPECT_TRUE(module) << module.error();
-  pmodel::ModelDesc model = biasReluModel(2, 3, std::vector<float>(6));
+  static const std::vector<float> bias(6); // the model refers to it
+  pmodel::ModelDesc model = biasReluModel(2, 3, bias);
   model.programs = {pmodel::HostProgramDesc{"twice", bytecode::serialize(*module), {"x"}, {"y"}}};
   return model;
 }
@@ -96,11 +97,7 @@ TEST(CApi, FilesHoldNoNumbersOfStrings) {
   std::string path = temporaryPath("strings.pmodel");
   pmodel::ModelDesc model = stringModel();
   model.nets[0].variants[0].inputs[0].type = ElementType::String;
-  ASSERT_TRUE(pmodel::writeModel(model, path));
-  pto_session *session = nullptr;
-  EXPECT_NE(pto_session_open(path.c_str(), nullptr, 1, "twice", &session), 0);
-  EXPECT_THAT(pto_last_error(), HasSubstr("a net has no strings"));
-  std::filesystem::remove(path);
+  EXPECT_THAT(pmodel::writeModel(model, path).error(), HasSubstr("a net has no strings"));
   auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = bytes \"0700000000000000\" : tensor<1xstring>\n"
                                    ".func @main() -> (tensor<1xstring>) slots() {\n  ldc tensor, 0\n  return\n}\n");
   if (module)

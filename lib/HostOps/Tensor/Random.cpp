@@ -36,9 +36,7 @@ public:
     // The call's upper bits go into the key: 2^32 calls have counters of their own.
     Block block = philox({uint32_t(place), uint32_t(place >> 32), uint32_t(number), uint32_t(node)},
                          uint32_t(seed) ^ uint32_t(number >> 32), uint32_t(seed >> 32) ^ uint32_t(node >> 32));
-    auto unit = [](uint32_t high, uint32_t low) {
-      return double((uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
-    };
+    auto unit = [](uint32_t high, uint32_t low) { return double((uint64_t(high) << 32 | low) >> 11) * 0x1p-53; };
     return {unit(block[0], block[1]), unit(block[2], block[3])};
   }
 
@@ -118,14 +116,15 @@ struct RandomRow {
   Status (*run)(const TensorCall &);
 };
 constexpr RandomRow kRandomRows[] = {{"random_uniform", uniform},
-                               {"random_normal", normal},
-                               {"random_bernoulli", bernoulli},
-                               {"random_multinomial", multinomial}};
+                                     {"random_normal", normal},
+                                     {"random_bernoulli", bernoulli},
+                                     {"random_multinomial", multinomial}};
 
 } // namespace
 
 bool hasRandom(std::string_view name, size_t inputs) {
-  return inputs == 1 && std::any_of(std::begin(kRandomRows), std::end(kRandomRows), [&](auto &row) { return row.name == name; });
+  return inputs == 1 &&
+         std::any_of(std::begin(kRandomRows), std::end(kRandomRows), [&](auto &row) { return row.name == name; });
 }
 
 std::optional<Status> runRandom(const TensorCall &call) {

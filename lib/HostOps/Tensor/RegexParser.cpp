@@ -330,7 +330,9 @@ private:
     bool isLong = take("{");
     uint32_t value = 0;
     size_t digits = 0;
-    auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; };
+    auto digit = [](char c) {
+      return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+    };
     for (; digits < (isLong ? 8u : 2u) && !rest.empty() && digit(rest[0]) >= 0; ++digits, rest.remove_prefix(1))
       value = value > kLast ? value : value * 16 + uint32_t(digit(rest[0]));
     if (digits < (isLong ? 1u : 2u) || value > kLast || (isLong && !take("}")))

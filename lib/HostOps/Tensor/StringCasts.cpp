@@ -2,8 +2,8 @@
 #include "Wide.h"
 
 #include <algorithm>
-#include <cmath>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 namespace pto_mlir::hostops {

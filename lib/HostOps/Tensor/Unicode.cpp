@@ -43,13 +43,15 @@ bool knowsCases() { return unicodeLocale() != nullptr; }
 uint32_t lowerCase(uint32_t character) {
   if (character < 0x80)
     return character >= 'A' && character <= 'Z' ? character + 32 : character;
-  return character == kNoCharacter || !knowsCases() ? character : uint32_t(towlower_l(wint_t(character), unicodeLocale()));
+  return character == kNoCharacter || !knowsCases() ? character
+                                                    : uint32_t(towlower_l(wint_t(character), unicodeLocale()));
 }
 
 uint32_t upperCase(uint32_t character) {
   if (character < 0x80)
     return character >= 'a' && character <= 'z' ? character - 32 : character;
-  return character == kNoCharacter || !knowsCases() ? character : uint32_t(towupper_l(wint_t(character), unicodeLocale()));
+  return character == kNoCharacter || !knowsCases() ? character
+                                                    : uint32_t(towupper_l(wint_t(character), unicodeLocale()));
 }
 
 bool isSpace(uint32_t character) {

@@ -16,5 +16,5 @@ module {
 
 // -----
 
-// expected-error @+1 {{top has the types f4E2M1 and f8E8M0, not 'f5'}}
+// expected-error @+1 {{top has the types f4E2M1, f8E8M0 and string, not 'f5'}}
 func.func private @main(%x: tensor<3x!top.f5>)

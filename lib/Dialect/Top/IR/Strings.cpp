@@ -25,8 +25,8 @@ Value createStrings(OpBuilder &builder, Location loc, StringRef name, ArrayRef<i
   Type u8 = builder.getIntegerType(8, /*isSigned=*/false), i64 = builder.getI64Type();
   Location unknown = builder.getUnknownLoc();
   Value all = createConstant(builder, unknown, (name + ".bytes").str(), listOf(bytes.size(), u8), bytes);
-  Value each = createConstant(builder, unknown, (name + ".lengths").str(), listOf(lengths.size(), i64),
-                              fromInts(i64, lengths));
+  Value each =
+      createConstant(builder, unknown, (name + ".lengths").str(), listOf(lengths.size(), i64), fromInts(i64, lengths));
   auto parameters = builder.getDictionaryAttr(builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)));
   return builder.create<HostOp>(loc, type, "strings", ValueRange{all, each}, parameters, "strings");
 }

@@ -1,6 +1,6 @@
 // StringConcat, StringNormalizer, StringSplit, RegexFullMatch: computed by the host program.
-#include "../Registry.h"
 #include "pto_mlir/HostOps/Strings.h"
+#include "../Registry.h"
 
 using namespace mlir;
 
