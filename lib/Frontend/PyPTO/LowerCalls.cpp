@@ -2,6 +2,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -123,7 +124,7 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
   Value scratch, like, first;
   for (const ir::OpParam &param : row.params) {
     ir::ExprPtr operand = param.operand ? call.Operand(param.name) : nullptr;
-    if (!operand || saysShape(param.name))
+    if (!operand || saysShape(param.name) || param.name == "init_cond")
       continue;
     if (isScratch(param.name)) {
       scratch = valueOf(operand);
@@ -192,7 +193,18 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
     if (auto attribute = attributeOf(b, param.name, *value, op->span_))
       state.addAttribute(attribute->getName(), attribute->getValue());
   }
-  b.create(state);
+  if (ir::ExprPtr isFirst = row.Find("init_cond") >= 0 ? call.Operand("init_cond") : nullptr) {
+    auto branch = b.create<scf::IfOp>(loc, valueOf(isFirst), true); // the product itself, else what it adds to
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.create(state);
+    b.setInsertionPointToStart(branch.thenBlock());
+    OperationState product(loc, "pto.tmatmul");
+    product.addOperands({inputs[1].second, inputs[2].second, dst});
+    b.create(product);
+  } else {
+    b.create(state);
+  }
   if (!inPlace.empty()) {
     keepsPlace(var ? var->type_ : op->type_, call.Operand(inPlace), op);
     takeOver(call.Operand(inPlace), op->op_->name_);

@@ -113,6 +113,24 @@ Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, c
   return carried;
 }
 
+/// The tile in whose place the statements compute `var`: another name of it, or what a product adds to. Null for
+/// others, and for those that are not made by the statements.
+static ir::VarPtr addedTo(const std::vector<ir::StmtPtr> &stmts, const ir::VarPtr &var) {
+  size_t place = definedAt(stmts, var);
+  if (place == stmts.size())
+    return nullptr;
+  ir::VarPtr found;
+  if (auto assign = ir::As<ir::AssignStmt>(stmts[place])) {
+    auto call = ir::As<ir::Call>(assign->value_);
+    found = ir::As<ir::Var>(call && call->op_->name_.ends_with("_acc") ? call->args_[0] : assign->value_);
+  } else if (auto loop = ir::As<ir::ForStmt>(stmts[place])) {
+    for (size_t i = 0; i < loop->return_vars_.size(); ++i)
+      if (loop->return_vars_[i] == var)
+        found = ir::As<ir::Var>(loop->iter_args_[i]->initValue_);
+  }
+  return found && definedAt(stmts, found) < place ? found : nullptr;
+}
+
 /// Lets the statements that make what `body` yields write into the buffers, where nobody reads those later.
 void Lowering::writeInto(const ir::StmtPtr &body, const Carried &carried) {
   std::vector<ir::StmtPtr> stmts = ir::FlattenStmts(body);
@@ -132,8 +150,9 @@ void Lowering::writeInto(const ir::StmtPtr &body, const Carried &carried) {
     bool inVec = cast<pto::TileBufType>(tile.getType()).getLoc() == pto::AddressSpace::vec;
     if (!inVec && place < stmts.size())
       free = !readAfter(stmts, made, var.get());
-    if (free)
-      wanted[made.get()] = tile;
+    // What a product adds to lies there as well.
+    for (ir::VarPtr next = free ? made : nullptr; next; next = inVec ? nullptr : addedTo(stmts, next))
+      wanted[next.get()] = tile;
   }
 }
 

@@ -11,22 +11,62 @@ namespace pto_mlir::pypto_frontend {
 
 namespace {
 
-ir::Attrs in(ir::MemorySpace memory) {
-  return {{"target_memory", ir::EnumValue{ir::EnumTraits<ir::MemorySpace>::kKind, uint8_t(memory)}}};
-}
-
 std::string sizesOf(const Contraction &product) {
   return std::to_string(product.m) + " x " + std::to_string(product.n);
 }
 
-/// Whether a cast is what the way out of L0C does by itself.
-bool narrows(const ir::OpView &cast) {
-  auto target = cast.Keyword<pypto::DataType>("target_type");
-  return cast.Keyword<std::string>("mode") == "rint" &&
-         (target == pypto::DataType::BF16 || target == pypto::DataType::FP16);
+} // namespace
+
+/// Whether both operands are matrices in global memory.
+bool Tiler::isPlain(const ir::OpView &view) const {
+  auto isMatrix = [&](const char *operand) {
+    ir::ExprPtr value = view.Operand(operand);
+    if (auto var = ir::As<ir::Var>(value); !ir::IsA<ir::TensorType>(value->type_) || (var && lateProduct(var)))
+      return false;
+    auto window = windowOf(value);
+    return window && window->extents.size() == 2 && window->shape.size() == 2;
+  };
+  return isMatrix("lhs") && isMatrix("rhs");
 }
 
-} // namespace
+/// An operand in Mat: a window of global memory, or a product of the kernel.
+ir::VarPtr Tiler::factor(const ir::ExprPtr &operand, bool isTransposed) {
+  ir::VarPtr held;
+  if (const Contraction *product = lateProduct(operand)) {
+    if (*ir::ElementTypeOf(operand->type_) == pypto::DataType::FP32 && !arch.has(isa::ArchFeature::FreeTransfers))
+      refuseLate(operand);
+    held = bind(make("tile.matmul",
+                     {wholeFactor(product->a, product->aTransposed), wholeFactor(product->b, product->bTransposed)}));
+    if (auto dtype = *ir::ElementTypeOf(operand->type_); dtype != pypto::DataType::FP32)
+      held = bind(make("tile.cast", {held}, {{"target_type", dtype}, {"mode", std::string("rint")}}));
+  } else {
+    held = ir::As<ir::Var>(rewritten(operand));
+  }
+  if (held && ir::IsA<ir::TensorType>(held->type_))
+    return wholeFactor(*windowOf(held), isTransposed);
+  auto type = held ? ir::As<ir::TileType>(held->type_) : nullptr;
+  if (!type || type->GetMemorySpace().value_or(ir::MemorySpace::Vec) == ir::MemorySpace::Vec)
+    fail(place, "a product of tensors that vector operations of the kernel compute is not lowered yet; store them to "
+                "a tensor and go on in a second scope");
+  return isTransposed ? bind(make("tile.transpose_view", {held})) : held;
+}
+
+/// A window in Mat.
+ir::VarPtr Tiler::wholeFactor(const Window &window, bool isTransposed) {
+  ir::VarPtr mat =
+      bind(make("tile.load", {window.tensor, tuple(window.offsets), tuple(window.extents)}, in(ir::MemorySpace::Mat)));
+  if (window.shape.size() != window.extents.size())
+    mat = reshaped(mat, window.shape);
+  return isTransposed ? bind(make("tile.transpose_view", {mat})) : mat;
+}
+
+/// A product of operands of any kind, in steps and parts that tileProducts finds.
+ir::VarPtr Tiler::generalProduct(const ir::OpView &view, const ir::VarPtr &acc) {
+  ir::VarPtr a = factor(view.Operand("lhs"), view.Keyword<bool>("a_trans").value_or(false));
+  ir::VarPtr b = factor(view.Operand("rhs"), view.Keyword<bool>("b_trans").value_or(false));
+  std::string op = shapeOf(a).size() > 2 || shapeOf(b).size() > 2 ? "tile.batch_matmul" : "tile.matmul";
+  return bind(acc ? make(op + "_acc", {acc, a, b}) : make(op, {a, b}));
+}
 
 Contraction Tiler::contraction(const ir::OpView &view, const ir::CallPtr &call) const {
   if (view.row()->Find("c_matrix_nz") >= 0 && view.Keyword<bool>("c_matrix_nz").value_or(false))
@@ -76,7 +116,7 @@ ir::VarPtr Tiler::part(const Window &window, bool isTransposed, ir::ExprPtr row,
 }
 
 /// A whole product in L0C, in steps along K that L0 holds; added to `acc` where there is one.
-ir::VarPtr Tiler::product(const Contraction &product, ir::VarPtr acc) {
+ir::VarPtr Tiler::product(const Contraction &product, ir::VarPtr acc, const ir::ExprPtr &isFirst) {
   if (!fits(product))
     fail(place, "a product of " + sizesOf(product) + " is greater than L0C; store it before anything else reads it");
   int64_t operandBytes = std::min(arch.memory(isa::Memory::L0A).bytes, arch.memory(isa::Memory::L0B).bytes) / 2;
@@ -87,18 +127,26 @@ ir::VarPtr Tiler::product(const Contraction &product, ir::VarPtr acc) {
         part(product.a, product.aTransposed, number(0), product.m, number(begin), size, ir::MemorySpace::Left);
     ir::VarPtr right =
         part(product.b, product.bTransposed, number(begin), size, number(0), product.n, ir::MemorySpace::Right);
-    acc = bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
+    if (acc && isFirst && begin == 0)
+      acc = bind(make("tile.matmul_acc", {acc, left, right, isFirst}));
+    else
+      acc = bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
   }
   return acc;
 }
 
 ir::VarPtr Tiler::accumulated(const ir::OpView &view, const ir::CallPtr &call) {
-  if (view.Operand("init_cond"))
-    fail(place, "init_cond of a product of tensors is not lowered yet; begin with pl.matmul");
-  auto acc = ir::As<ir::Var>(rewritten(view.Operand("acc")));
+  ir::ExprPtr given = view.Operand("acc"), isFirst = view.Operand("init_cond");
+  bool isLate = lateProduct(given) != nullptr;
+  auto acc = isLate ? factor(given, false) : ir::As<ir::Var>(rewritten(given));
   if (!acc || !ir::IsA<ir::TileType>(acc->type_))
     fail(place, "pl.matmul_acc adds to a product that the same kernel computes; begin with pl.matmul");
-  return product(contraction(view, call), acc);
+  Contraction next = isPlain(view) && !isLate ? cut(contraction(view, call)) : Contraction();
+  if (next.m && fits(next))
+    return product(next, acc, isFirst);
+  if (isFirst || partOf)
+    fail(place, "this product of tensors is not lowered yet: its operands are matrices in global memory");
+  return generalProduct(view, acc);
 }
 
 /// The product itself for a cast that its store does.
@@ -106,7 +154,10 @@ ir::VarPtr Tiler::narrowedProduct(const ir::OpView &view) {
   auto var = ir::As<ir::Var>(view.Operand("x"));
   ir::VarPtr tile = var ? tileOf(var.get()) : nullptr;
   auto type = tile ? ir::As<ir::TileType>(tile->type_) : nullptr;
-  return type && type->GetMemorySpace() == ir::MemorySpace::Acc && narrows(view) ? tile : nullptr;
+  if (!type || type->GetMemorySpace() != ir::MemorySpace::Acc || !narrowsProduct(view))
+    return nullptr;
+  return bind(make("tile.cast", {tile},
+                   {{"target_type", *view.Keyword<pypto::DataType>("target_type")}, {"mode", std::string("rint")}}));
 }
 
 const Contraction *Tiler::lateProduct(const ir::ExprPtr &expr) const {
@@ -118,6 +169,9 @@ const Contraction *Tiler::lateProduct(const ir::ExprPtr &expr) const {
 void Tiler::refuseLate(const ir::ExprPtr &expr) const {
   if (const Contraction *product = lateProduct(expr))
     fail(place, "a product of " + sizesOf(*product) + " is greater than L0C; store it before anything else reads it");
+  if (auto var = ir::As<ir::Var>(expr); var && (loops.count(var.get()) || starts.count(var.get())) && !partOf)
+    fail(place, "an accumulator that is greater than L0C is summed in one loop, then stored with pl.assemble before "
+                "anything else reads it");
 }
 
 /// Whether the value is a product that is computed later.
@@ -126,6 +180,8 @@ bool Tiler::late(const ir::VarPtr &var, const ir::CallPtr &call) {
   if (!view.row())
     return false;
   if (view.row()->name == "tensor.matmul") {
+    if (!isPlain(view) || (partOf && accumulators.has(var.get())))
+      return false;
     Contraction product = contraction(view, call);
     if (fits(product))
       return false;
@@ -135,34 +191,11 @@ bool Tiler::late(const ir::VarPtr &var, const ir::CallPtr &call) {
   const Contraction *product = view.row()->name == "tensor.cast" ? lateProduct(view.Operand("x")) : nullptr;
   if (!product)
     return false;
-  if (!narrows(view))
+  if (!narrowsProduct(view))
     fail(place, "a cast of a product that is greater than L0C is its store's, which rounds to even: mode=\"rint\", to "
                 "pl.BF16 or pl.FP16");
   lateProducts.emplace(var.get(), Contraction(*product));
   return true;
-}
-
-ir::VarPtr Tiler::index(const char *hint) const {
-  return std::make_shared<const ir::Var>(hint, std::make_shared<const ir::ScalarType>(pypto::DataType::INDEX), place);
-}
-
-/// Runs `body` for parts of an extent: in a loop over the whole ones, then for the rest.
-void Tiler::steps(int64_t extent, int64_t step, llvm::function_ref<void(ir::ExprPtr, int64_t)> body) {
-  int64_t whole = extent / step;
-  if (whole == 1)
-    body(number(0), step);
-  if (whole > 1) {
-    auto begin = index("begin");
-    Stmts made;
-    Stmts *outer = std::exchange(out, &made);
-    body(begin, step);
-    out = outer;
-    out->push_back(std::make_shared<const ir::ForStmt>(
-        begin, number(0), number(whole * step), number(step), std::vector<ir::IterArgPtr>(),
-        std::make_shared<const ir::SeqStmts>(std::move(made), place), std::vector<ir::VarPtr>(), place));
-  }
-  if (extent % step)
-    body(number(whole * step), extent % step);
 }
 
 void Tiler::storeParts(const Contraction &product, const ir::VarPtr &tensor, const std::vector<ir::ExprPtr> &offset,
@@ -180,22 +213,7 @@ void Tiler::storeParts(const Contraction &product, const ir::VarPtr &tensor, con
           this->part(product.b, product.bTransposed, begin, size, column, columns, ir::MemorySpace::Right);
       return bind(acc ? make("tile.matmul_acc", {acc, left, right}) : make("tile.matmul", {left, right}));
     };
-    // The first step, which may be a short one, and a loop over the others: two tiles for each operand.
-    int64_t first = product.k % tiling->baseK ? product.k % tiling->baseK : tiling->baseK;
-    ir::VarPtr acc = step(nullptr, number(0), first);
-    if (first < product.k) {
-      auto begin = index("k");
-      auto sum = std::make_shared<const ir::IterArg>("acc", acc->type_, acc, place);
-      Stmts made;
-      Stmts *outer = std::exchange(out, &made);
-      std::vector<ir::ExprPtr> next{step(sum, begin, tiling->baseK)};
-      made.push_back(std::make_shared<const ir::YieldStmt>(std::move(next), place));
-      out = outer;
-      acc = std::make_shared<const ir::Var>("acc", acc->type_, place);
-      out->push_back(std::make_shared<const ir::ForStmt>(
-          begin, number(first), number(product.k), number(tiling->baseK), std::vector<ir::IterArgPtr>{sum},
-          std::make_shared<const ir::SeqStmts>(std::move(made), place), std::vector<ir::VarPtr>{acc}, place));
-    }
+    ir::VarPtr acc = summed(product.k, tiling->baseK, step);
     std::vector<ir::ExprPtr> at{sum(offset[0], row), sum(offset[1], column)};
     out->push_back(std::make_shared<const ir::EvalStmt>(make("tile.store", {acc, tuple(at), tensor}, keywords), place));
   };
@@ -245,6 +263,8 @@ bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
   const Contraction *found = lateProduct(source);
   Contraction product = found ? *found : Contraction();
   if (auto call = ir::As<ir::Call>(source); call && call->op_->name_ == "tensor.matmul") {
+    if (!isPlain(ir::OpView(*call)))
+      return false;
     product = contraction(ir::OpView(*call), call);
     if (fits(product))
       return false;

@@ -1,6 +1,7 @@
 // Scopes of products and vector operations on tensors: one kernel for each run of statements of one kind of core.
 #include "TensorsToTiles.h"
 
+#include "Accumulators.h"
 #include "Plan.h"
 
 #include "pypto/ir/op_registry.h"
@@ -20,6 +21,22 @@ bool isProduct(const ir::Call &call) {
   return call.op_->name_ == "tensor.matmul" || call.op_->name_ == "tensor.matmul_acc";
 }
 
+/// Whether a call gives the number of a block, or how many they are: kernels know them, orchestrators do not.
+bool isBlockNumber(const ir::Call &call) {
+  return llvm::is_contained({"tile.get_block_idx", "tile.get_block_num", "tile.get_subblock_idx"}, call.op_->name_);
+}
+
+class BlockNumbers : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    found |= isBlockNumber(*op);
+    ir::IRVisitor::VisitExpr_(op);
+  }
+};
+
 /// The product that a cast narrows as its store would, else null.
 const ir::Var *narrowed(const ir::StmtPtr &stmt) {
   auto assign = ir::As<ir::AssignStmt>(stmt);
@@ -33,21 +50,39 @@ const ir::Var *narrowed(const ir::StmtPtr &stmt) {
   return view.Keyword<std::string>("mode") == "rint" && isNarrow && var ? var.get() : nullptr;
 }
 
+/// The tensor that a statement makes; null for others.
+ir::VarPtr createdBy(const ir::StmtPtr &stmt) {
+  auto assign = ir::As<ir::AssignStmt>(stmt);
+  auto call = assign ? ir::As<ir::Call>(assign->value_) : nullptr;
+  return call && call->op_->name_ == "tensor.create_tensor" ? assign->var_ : nullptr;
+}
+
 /// What the operations on tensors below a statement need.
 class Cores : public ir::IRVisitor {
 public:
+  explicit Cores(const Accumulators &accumulators) : accumulators(accumulators) {}
   bool cube = false, vector = false, stores = false;
 
 protected:
+  void VisitStmt_(const ir::AssignStmtPtr &op) override {
+    if (ir::VarPtr made = createdBy(op); made && accumulators.has(made.get()))
+      cube = true;
+    else
+      ir::IRVisitor::VisitStmt_(op);
+  }
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
     bool moves = llvm::is_contained({"tensor.slice", "tensor.assemble", "tensor.dim", "tensor.read"}, name);
     cube |= isProduct(*op);
     vector |= name.starts_with("tensor.") && !moves && !isProduct(*op);
-    vector |= name.starts_with("tile.") && name != "tile.store";
-    stores |= name == "tensor.assemble" || name == "tensor.read" || name.starts_with("tile.");
+    bool isBlock = isBlockNumber(*op);
+    vector |= name.starts_with("tile.") && name != "tile.store" && !isBlock;
+    stores |= name == "tensor.assemble" || name == "tensor.read" || (name.starts_with("tile.") && !isBlock);
     ir::IRVisitor::VisitExpr_(op);
   }
+
+private:
+  const Accumulators &accumulators;
 };
 
 /// Products inside other calls as statements of their own.
@@ -94,9 +129,18 @@ protected:
                                                      op->attrs_, op->span_);
   }
   ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &op) override {
-    Cores cores;
+    Accumulators accumulators;
+    accumulators.VisitStmt(op->body_);
+    Cores cores(accumulators);
     cores.VisitStmt(op->body_);
-    return cores.cube && (cores.vector || hasChain(*op)) ? split(*op) : op;
+    return cores.cube && (cores.vector || hasChain(*op)) ? split(*op, accumulators) : op;
+  }
+  /// What copies outside of scopes is a kernel.
+  ir::StmtPtr VisitStmt_(const ir::AssignStmtPtr &op) override {
+    auto call = ir::As<ir::Call>(op->value_);
+    if (!call || call->op_->name_ != "tensor.assemble")
+      return ir::IRMutator::VisitStmt_(op);
+    return std::make_shared<const ir::InCoreScopeStmt>(op, "copy", std::nullopt, ir::Attrs(), op->span_);
   }
 
 private:
@@ -148,14 +192,46 @@ private:
       products.insert(assign->var_.get());
   }
 
-  ir::StmtPtr split(const ir::InCoreScopeStmt &scope) {
+  /// The statements with each accumulator made where it is read first.
+  static Stmts sunk(const Stmts &stmts, const Accumulators &accumulators) {
+    std::map<const ir::Var *, ir::StmtPtr> waiting;
+    Stmts made;
+    for (const ir::StmtPtr &stmt : stmts) {
+      if (ir::VarPtr created = createdBy(stmt); created && accumulators.has(created.get())) {
+        waiting[created.get()] = stmt;
+        continue;
+      }
+      for (const ir::VarPtr &var : freeVariables(stmt))
+        if (auto found = waiting.extract(var.get()))
+          made.push_back(found.mapped());
+      made.push_back(stmt);
+    }
+    return made;
+  }
+
+  ir::StmtPtr split(const ir::InCoreScopeStmt &scope, const Accumulators &accumulators) {
     Stmts result, run;
     std::set<const ir::Var *> products; // of `run`, narrowed ones too
     std::set<const ir::Var *> bound;    // by `run`
     bool isCube = false;
+    Stmts ofBlock; // numbers that follow from the block's: each kernel computes those that it reads
+    std::set<const ir::Var *> blockVars;
+    auto reads = [](const ir::StmtPtr &stmt, const std::set<const ir::Var *> &vars) {
+      return llvm::any_of(freeVariables(stmt), [&](const ir::VarPtr &var) { return vars.count(var.get()); });
+    };
+    auto isOfBlock = [&](const ir::StmtPtr &stmt) {
+      auto assign = ir::As<ir::AssignStmt>(stmt);
+      BlockNumbers block;
+      block.VisitStmt(stmt);
+      return assign && ir::IsA<ir::ScalarType>(assign->var_->type_) && (block.found || reads(stmt, blockVars));
+    };
     auto close = [&] {
       if (run.empty())
         return;
+      for (size_t i = ofBlock.size(); i-- > 0;)
+        if (reads(std::make_shared<const ir::SeqStmts>(run, scope.span_),
+                  {ir::As<ir::AssignStmt>(ofBlock[i])->var_.get()}))
+          run.insert(run.begin(), ofBlock[i]);
       ir::StmtPtr body = std::make_shared<const ir::SeqStmts>(std::move(run), scope.span_);
       result.push_back(
           std::make_shared<const ir::InCoreScopeStmt>(body, scope.name_hint_, std::nullopt, scope.attrs_, scope.span_));
@@ -163,11 +239,16 @@ private:
       bound.clear();
       products.clear();
     };
-    for (const ir::StmtPtr &stmt : hoisted(scope.body_)) {
-      Cores cores;
+    for (const ir::StmtPtr &stmt : sunk(hoisted(scope.body_), accumulators)) {
+      Cores cores(accumulators);
       cores.VisitStmt(stmt);
-      bool readsRun = llvm::any_of(freeVariables(stmt), [&](const ir::VarPtr &var) { return bound.count(var.get()); });
+      bool readsRun = reads(stmt, bound);
       auto assign = ir::As<ir::AssignStmt>(stmt);
+      if (!cores.cube && !cores.vector && !cores.stores && !readsRun && isOfBlock(stmt)) {
+        ofBlock.push_back(stmt);
+        blockVars.insert(assign->var_.get());
+        continue;
+      }
       if (!cores.cube && !cores.vector && !cores.stores && assign && !readsRun) {
         result.push_back(stmt); // numbers and views, which the orchestrator has as well
         continue;

@@ -1,6 +1,7 @@
 // Statements: which variables become tiles, and what loops and branches then carry.
 #include "TensorsToTiles.h"
 
+#include "TileProducts.h"
 #include "Tiler.h"
 #include "Types.h"
 
@@ -15,18 +16,26 @@ namespace {
 
 bool isTensor(const ir::ExprPtr &expr) { return ir::IsA<ir::TensorType>(expr->type_); }
 
-/// Whether a body computes with tensors.
+/// Whether a body computes with tensors, or products.
 class Finder : public ir::IRVisitor {
 public:
-  bool found = false;
+  bool found = false, hasProducts = false;
 
 protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
+    hasProducts |= name.find("matmul") != name.npos || name.find("gemv") != name.npos;
     found |= name.starts_with("tensor.") && name != "tensor.dim" && name != "tensor.read" && name != "tensor.write";
     ir::IRVisitor::VisitExpr_(op);
   }
 };
+
+ir::FunctionPtr withBody(const ir::Function &function, const ir::StmtPtr &body) {
+  auto made = std::make_shared<ir::Function>(function.name_, function.params_, function.return_types_, body,
+                                             function.span_, function.func_type_, function.param_directions_);
+  made->level_ = function.level_, made->role_ = function.role_, made->attrs_ = function.attrs_;
+  return made;
+}
 
 } // namespace
 
@@ -43,6 +52,7 @@ bool isKernel(const ir::Function &function) {
 }
 
 ir::StmtPtr Tiler::run(const ir::StmtPtr &stmts) {
+  accumulators.VisitStmt(stmts);
   return std::make_shared<const ir::SeqStmts>(body(stmts, nullptr), stmts->span_);
 }
 
@@ -70,6 +80,8 @@ Tiler::Stmts Tiler::body(const ir::StmtPtr &stmts, std::vector<ir::ExprPtr> *yie
 }
 
 void Tiler::statement(const ir::StmtPtr &stmt) {
+  if (postponed(stmt))
+    return;
   if (auto seq = ir::As<ir::SeqStmts>(stmt)) {
     for (const ir::StmtPtr &each : seq->stmts_)
       statement(each);
@@ -116,6 +128,7 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
   if (ir::IsA<ir::TensorType>(stmt.var_->type_) && ir::IsA<ir::ScalarType>(stmt.value_->type_))
     fail(stmt.span_, stmt.var_->name_hint_ + " is a tensor, but gets a number");
   name = stmt.var_->name_hint_;
+  made = stmt.var_.get();
   auto call = ir::As<ir::Call>(stmt.value_);
   if (call && ir::IsA<ir::TensorType>(stmt.var_->type_) && !ir::IsA<ir::GlobalVar>(call->op_)) {
     ir::OpView view(*call);
@@ -127,7 +140,7 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
     if (late(stmt.var_, call))
       return;
     if (view.row() && view.row()->name == "tensor.assemble") {
-      if (assembledLate(stmt, view))
+      if (assembledLate(stmt, view) || storedLoop(stmt, view))
         return;
       if (ir::CallPtr store = assembled(view, call)) {
         noteWrite(stmt.var_, ir::As<ir::Var>(ir::OpView(*store).Operand("out")).get());
@@ -202,7 +215,7 @@ void Tiler::loop(const Loop &stmt, std::vector<ir::IterArgPtr> &args, std::vecto
   Stmts *outer = std::exchange(out, &stmts);
   for (size_t i = 0; i < yields.size() && i < args.size(); ++i)
     if (args[i] != stmt.iter_args_[i])
-      yields[i] = tile(yields[i]);
+      yields[i] = ir::IsA<ir::TileType>(yields[i]->type_) ? yields[i] : tile(yields[i]);
   out = outer;
   if (!yields.empty())
     stmts.push_back(std::make_shared<const ir::YieldStmt>(std::move(yields), stmt.body_->span_));
@@ -254,8 +267,9 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
                                const std::vector<ir::VarPtr> &escaping, std::vector<ir::VarPtr> *made) {
   Finder finder;
   finder.VisitStmt(function->body_);
+  auto cut = [&](const ir::StmtPtr &body) { return finder.hasProducts ? tileProducts(body, arch) : body; };
   if (!finder.found)
-    return function;
+    return finder.hasProducts ? withBody(*function, cut(function->body_)) : function;
   Tiler tiler(arch);
   auto whole = ir::As<ir::SeqStmts>(tiler.run(function->body_));
   Tiler::Stmts stmts = whole->stmts_;
@@ -265,6 +279,7 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
   auto output = [&](const ir::VarPtr &var, Tiler::Stmts &before) -> ir::VarPtr {
     ir::VarPtr tile = tiler.tileOf(var.get());
     bool isLate = tiler.isLateProduct(var.get());
+    tiler.checkHeld(var);
     if (!tile && !isLate)
       return var;
     auto param = std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_);
@@ -289,7 +304,7 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
   for (const ir::VarPtr &var : escaping)
     if (output(var, stmts) != var && made)
       made->push_back(var);
-  auto body = std::make_shared<const ir::SeqStmts>(std::move(stmts), function->body_->span_);
+  ir::StmtPtr body = cut(std::make_shared<const ir::SeqStmts>(std::move(stmts), function->body_->span_));
   return std::make_shared<const ir::Function>(function->name_, std::move(params), function->return_types_, body,
                                               function->span_, function->func_type_, std::move(directions));
 }

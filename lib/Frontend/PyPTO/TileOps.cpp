@@ -19,20 +19,6 @@ std::optional<ir::MemorySpace> spaceOf(const ir::VarPtr &tile) {
 
 } // namespace
 
-ir::CallPtr Tiler::make(std::string_view op, std::vector<ir::ExprPtr> operands, ir::Attrs keywords) {
-  ir::Attrs arguments;
-  for (ir::ExprPtr &operand : operands)
-    arguments.emplace_back("", std::move(operand));
-  arguments.insert(arguments.end(), keywords.begin(), keywords.end());
-  return ir::CreateOp(op, std::move(arguments), place);
-}
-
-ir::VarPtr Tiler::bind(const ir::CallPtr &call) {
-  auto var = std::make_shared<const ir::Var>(name.empty() ? "t" : name, call->type_, call->span_);
-  out->push_back(std::make_shared<const ir::AssignStmt>(var, call, call->span_));
-  return var;
-}
-
 ir::StmtPtr Tiler::storeOf(const ir::VarPtr &tile, const ir::VarPtr &tensor) {
   ir::CallPtr call = ir::CreateOp("tile.store", {tile, tuple(zeros(shapeOf(tensor).size())), tensor}, tensor->span_);
   return std::make_shared<const ir::EvalStmt>(call, tensor->span_);
@@ -118,8 +104,10 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
       return nullptr;
     fail(place, "an element of a tensor that the kernel computes is not lowered yet; store it first");
   }
+  if (op == "matmul" && partOf && isPlain(view))
+    return product(cut(contraction(view, call)), nullptr);
   if (op == "matmul")
-    return product(contraction(view, call), nullptr);
+    return isPlain(view) ? product(contraction(view, call), nullptr) : generalProduct(view, nullptr);
   if (op == "matmul_acc")
     return accumulated(view, call);
   if (op == "cast")
@@ -136,8 +124,14 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
     return scattered(view, call);
   if (op == "cmp" || op == "cmps")
     return compared(view, call);
-  if (op == "create_tensor")
-    return bind(make("tile.create", {view.Operand("shape")}, {{"dtype", *view.Keyword("dtype")}}));
+  if (op == "create_tensor") {
+    ir::Attrs keywords = made && accumulators.has(made) ? in(ir::MemorySpace::Acc) : ir::Attrs();
+    keywords.emplace_back("dtype", *view.Keyword("dtype"));
+    bool isPart = partOf && made && accumulators.has(made);
+    return bind(make("tile.create",
+                     {isPart ? tuple({number(partOf->rows), number(partOf->columns)}) : view.Operand("shape")},
+                     keywords));
+  }
   if (op == "assemble")
     fail(place, "assemble into a tensor that the kernel computes is not lowered yet; assemble into an output");
   if (llvm::is_contained({"add", "sub", "mul", "div", "maximum", "minimum"}, op))

@@ -2,8 +2,10 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TILER_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_TILER_H
 
+#include "Accumulators.h"
 #include "Plan.h"
 #include "TensorsToTiles.h"
+#include "TileBuilder.h"
 
 #include "pypto/ir/op_registry.h"
 
@@ -27,9 +29,9 @@ struct Contraction {
   pypto::ir::Span place = pypto::ir::Span::unknown();
 };
 
-class Tiler {
+class Tiler : TileBuilder {
 public:
-  using Stmts = std::vector<pypto::ir::StmtPtr>;
+  using TileBuilder::Stmts;
 
   explicit Tiler(const isa::ArchInfo &arch) : arch(arch) {}
 
@@ -39,6 +41,11 @@ public:
   pypto::ir::VarPtr tileOf(const pypto::ir::Var *tensor) const;
   /// Whether a tensor is a product that L0C does not hold: it is computed where it is stored, part by part.
   bool isLateProduct(const pypto::ir::Var *tensor) const { return lateProducts.count(tensor) != 0; }
+  /// Refuses what has no tile and lies in no global memory.
+  void checkHeld(const pypto::ir::VarPtr &tensor) const {
+    if (loops.count(tensor.get()) || starts.count(tensor.get()))
+      refuseLate(tensor);
+  }
   /// The statements that compute such a product and store it.
   Stmts storesOf(const pypto::ir::Var *product, const pypto::ir::VarPtr &tensor);
   /// A store of the whole tile.
@@ -64,7 +71,12 @@ private:
   // Products (Products.cpp).
   Contraction contraction(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call) const;
   bool fits(const Contraction &product) const;
-  pypto::ir::VarPtr product(const Contraction &product, pypto::ir::VarPtr acc);
+  bool isPlain(const pypto::ir::OpView &view) const;
+  pypto::ir::VarPtr factor(const pypto::ir::ExprPtr &operand, bool isTransposed);
+  pypto::ir::VarPtr wholeFactor(const Window &window, bool isTransposed);
+  pypto::ir::VarPtr generalProduct(const pypto::ir::OpView &view, const pypto::ir::VarPtr &acc);
+  pypto::ir::VarPtr product(const Contraction &product, pypto::ir::VarPtr acc,
+                            const pypto::ir::ExprPtr &isFirst = nullptr);
   pypto::ir::VarPtr accumulated(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr narrowedProduct(const pypto::ir::OpView &view);
   pypto::ir::VarPtr part(const Window &window, bool isTransposed, pypto::ir::ExprPtr row, int64_t rows,
@@ -73,13 +85,21 @@ private:
   const Contraction *lateProduct(const pypto::ir::ExprPtr &expr) const;
   void storeParts(const Contraction &product, const pypto::ir::VarPtr &tensor,
                   const std::vector<pypto::ir::ExprPtr> &offset, const pypto::ir::Attrs &keywords);
-  void steps(int64_t extent, int64_t step, llvm::function_ref<void(pypto::ir::ExprPtr, int64_t)> body);
   bool assembledLate(const pypto::ir::AssignStmt &stmt, const pypto::ir::OpView &view);
-  pypto::ir::VarPtr index(const char *hint) const;
   void refuseLate(const pypto::ir::ExprPtr &expr) const;
   const pypto::ir::Var *storedTo(const pypto::ir::Var *tensor) const;
   void noteWrite(const pypto::ir::VarPtr &result, const pypto::ir::Var *tensor);
   void checkUnwritten(const pypto::ir::Var *product) const;
+
+  // Accumulators that L0C does not hold: the loop is computed where its result is stored, once for each part.
+  struct Part {
+    pypto::ir::ExprPtr row, column;
+    int64_t rows = 0, columns = 0;
+  };
+  bool isTooLarge(const pypto::ir::Var *accumulator) const;
+  bool postponed(const pypto::ir::StmtPtr &stmt);
+  bool storedLoop(const pypto::ir::AssignStmt &stmt, const pypto::ir::OpView &view);
+  Contraction cut(Contraction product) const;
 
   // Gathers, scatters, comparisons (TensorGathers.cpp).
   pypto::ir::VarPtr matrix(const pypto::ir::ExprPtr &operand, int64_t &rows, int64_t &columns);
@@ -96,14 +116,14 @@ private:
   pypto::ir::VarPtr tile(const pypto::ir::ExprPtr &operand);
   pypto::ir::VarPtr load(const Window &window);
   pypto::ir::VarPtr reshaped(const pypto::ir::VarPtr &tile, const std::vector<pypto::ir::ExprPtr> &shape);
-  pypto::ir::VarPtr bind(const pypto::ir::CallPtr &call);
-  pypto::ir::CallPtr make(std::string_view op, std::vector<pypto::ir::ExprPtr> operands,
-                          pypto::ir::Attrs keywords = {});
 
   const isa::ArchInfo &arch;
-  Stmts *out = nullptr;
-  pypto::ir::Span place = pypto::ir::Span::unknown();
-  std::string name; ///< of the variable that is being computed
+  Accumulators accumulators;
+  const pypto::ir::Var *made = nullptr; ///< the variable that is being computed
+  std::optional<Part> partOf;           ///< what is computed of accumulators now
+  std::map<const pypto::ir::Var *, std::pair<pypto::ir::StmtPtr, pypto::ir::StmtPtr>> loops; ///< by result; its start
+  std::vector<pypto::ir::StmtPtr> copies;                      ///< of loops: their variables are keys
+  std::map<const pypto::ir::Var *, pypto::ir::StmtPtr> starts; ///< of accumulators that are too large
   std::map<const pypto::ir::Var *, pypto::ir::VarPtr> tiles;
   std::map<const pypto::ir::Var *, Window> windows;
   std::map<const pypto::ir::Var *, Contraction> lateProducts;

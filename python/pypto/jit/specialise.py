@@ -17,6 +17,7 @@ _IGNORED = ("allow_early_resolve", "dumps", "no_dep_args", "slot_num")  # they c
 _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
 _TENSORS = ("pl.full", "pl.arange", "pl.random")
+_COPIES = ("tensor.assemble",)  # a kernel of their own outside of scopes
 _READS = ("tensor.dim", "tensor.read")
 _TASKS = ("system.task_dummy", "system.task_invalid", "array.create", "array.get_element", "array.update_element")
 
@@ -246,7 +247,7 @@ class JitParser(Callees, FunctionParser):
         call = super().operation(name, arguments, keywords, node)
         called = call.op.name
         if not self.in_kernel:
-            if called not in (*_VIEWS, *_READS, *_TASKS):
+            if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES):
                 message = f"{called} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
         return call

@@ -161,6 +161,11 @@ class Calls:
         if isinstance(first.type, ir.ScalarType) and held and held[0] in ("x", "lhs"):
             message = f"{name} works on tensors and tiles, not on a Scalar"
             self.fail(OperandError, message, node, "use Python operators on scalars")
+        tile = isinstance(first.type, ir.TileType)
+        if tile and "out_dtype" in keywords and base.startswith("matmul"):  # what the cube gives
+            made = DataType.FP32 if first.type.dtype.is_float() else DataType.INT32
+            if keywords["out_dtype"] == made:
+                keywords.pop("out_dtype")
         of_tensors = set(ir.op_parameters(f"tensor.{base}") or ()) - set(held or ())
         for keyword in keywords:
             if isinstance(first.type, ir.TileType) and keyword in of_tensors:
