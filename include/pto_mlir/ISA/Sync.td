@@ -36,4 +36,15 @@ def CROSS_WAIT : Insn<0x26, "cross_wait", PIPE_ALL, (ops Int<"id">)> {
   let description = "On a3 only in the stream of S; other engines are released through their FIFOs.";
 }
 
+// Signal cells: 32-bit words of global memory by which devices that run together wait for each other.
+def NotifyMode : Enum<"NotifyMode", ["set", "add"]>;
+def NOTIFY : Insn<0x27, "notify", PIPE_S, (ops ViewOut<"dst">, Int<"value">, Attr<"mode", NotifyMode>), SameType<[I32]>>, Touches<[AccOneElement]> {
+  let summary = "sets the first element of dst, a signal cell, to value, or adds value to it, in one step";
+}
+def CellCompare : Enum<"CellCompare", ["eq", "ge"]>;
+def WAIT_CELL : Insn<0x28, "wait_cell", PIPE_S, (ops ViewIn<"src">, Int<"value">, Attr<"mode", CellCompare>), SameType<[I32]>>, Touches<[AccOneElement]> {
+  let summary = "waits until the first element of src, a signal cell, is value, or at least value";
+  let description = "What waits is the core; other devices of the run go on. Outside of such a run a cell that has another value is a deadlock.";
+}
+
 #endif

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 4
+#define PTO_DEVICE_ABI_VERSION 5
 
 typedef struct pto_device_context pto_device_context;
 
@@ -60,6 +60,20 @@ typedef struct pto_fault {
 
 /* Engines by number: 0 to 5 are S, MTE1, MTE2, MTE3, M and FIX of AIC, 6 to 9 are S, V, MTE2 and MTE3 of AIV. */
 #define PTO_NUM_ENGINES 10
+
+/* A launch of a run on several devices. They share the memory of the context, where a window lies as [rank][bytes]: a
+ * peer's copy is at a distance that is known when a kernel is compiled, or a scalar of the launch. */
+typedef struct pto_rank_launch {
+  uint32_t rank; /* the device */
+  uint32_t kernel;
+  uint32_t blocks;
+  const pto_arg *args;
+  size_t num_args;
+  const int64_t *scalars;
+  size_t num_scalars;
+  const uint32_t *after; /* numbers of earlier launches, of other devices, that must have ended */
+  size_t num_after;
+} pto_rank_launch;
 
 /* Execution counters since the last reset. host_seconds is the host's wall-clock time in launches, or the sum over the
  * calls of run_core. The fields after it are 0 for a device that does not measure its own time. */
@@ -122,6 +136,12 @@ typedef struct pto_device_api {
    * as in run_core. `count` is the number of cores. Null, or PTO_ERROR_INVALID, where the device does not measure its
    * own time. */
   pto_status (*core_seconds)(pto_device_context *context, double *seconds, size_t count);
+  /* Runs launches on several devices to their end: those of a device in order, the devices at the same time, so that
+   * their kernels may wait for each other's signal cells. A wait that no device can satisfy is a fault of kind
+   * "deadlock", whose message says what each device waits for. Errors as of run_core. Null, or PTO_ERROR_INVALID, where
+   * there is but one device. */
+  pto_status (*run_ranks)(pto_device_context *context, const pto_rank_launch *launches, size_t num_launches,
+                          pto_fault *fault);
 } pto_device_api;
 
 /* The only exported symbol. */

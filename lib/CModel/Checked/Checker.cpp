@@ -19,6 +19,8 @@ std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
     return insn.as<isa::TStoreAccQuantv>().dst.arg;
   if (insn.opcode == isa::Opcode::StoreScalar)
     return insn.as<isa::StoreScalar>().dst.arg;
+  if (insn.opcode == isa::Opcode::Notify)
+    return insn.as<isa::Notify>().dst.arg;
   return std::nullopt;
 }
 

@@ -133,6 +133,15 @@ pto_status runCore(pto_device_context *context, uint32_t kernel, uint32_t blocks
   return PTO_ERROR_OUT_OF_MEMORY;
 }
 
+pto_status runRanks(pto_device_context *context, const pto_rank_launch *launches, size_t count, pto_fault *fault) try {
+  if (!context || !fault || (count && !launches))
+    return PTO_ERROR_INVALID;
+  return context->device.runRanks({launches, count}, *fault);
+} catch (const std::bad_alloc &) {
+  *fault = {"out of memory", "", "", 0, 0, "out of host memory"};
+  return PTO_ERROR_OUT_OF_MEMORY;
+}
+
 pto_status synchronize(pto_device_context *context) {
   return guarded(context, [&](Device &d) { return d.synchronize(); });
 }
@@ -189,7 +198,8 @@ const pto_device_api api = {PTO_DEVICE_ABI_VERSION,
                             lastFault,
                             lastError,
                             runCore,
-                            coreSeconds};
+                            coreSeconds,
+                            runRanks};
 
 } // namespace
 

@@ -189,6 +189,15 @@ std::string Core::describeWait(Engine &e, const std::function<std::string(size_t
       text += (i ? ", " : ", not raised by ") + nameOf(missing[i]);
     return text + (missing.size() > 3 ? ", ..." : "");
   }
+  case isa::Opcode::WaitCell: {
+    auto wait = read(op.insn.as<isa::WaitCell>());
+    const pto_arg &arg = state->args[wait.src.arg];
+    int32_t held = 0;
+    std::memcpy(&held, reinterpret_cast<const void *>(arg.address + uint64_t(wait.src.offset.value)), sizeof held);
+    return who + " waits for the cell " + std::to_string(wait.src.offset.value) + " bytes into argument " +
+           std::to_string(wait.src.arg) + ", which is " + std::to_string(held) + ", to be " +
+           (wait.mode == isa::CellCompare::ge ? "at least " : "") + std::to_string(wait.value.value);
+  }
   default:
     return who + " waits for a value from S";
   }

@@ -5,7 +5,7 @@
 
 namespace pto_mlir::cmodel {
 
-std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, uint32_t blocks) {
+void CoreGroup::begin(const LaunchState &launch, uint32_t first, uint32_t blocks) {
   std::vector<CorePlace> places;
   for (uint32_t block = first; block < first + blocks; ++block) {
     // A core whose memory others write takes part even without commands of its own.
@@ -15,8 +15,9 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
       for (uint32_t subblock = 0; subblock < isa::archInfo(arch).vectorCores; ++subblock)
         places.push_back({isa::CoreKind::AIV, block, subblock});
   }
-  size_t count = places.size();
+  count = places.size();
   counters = {};
+  pending.reset();
   flags.reset(places);
   if (observer)
     observer->groupBegin(places);
@@ -27,27 +28,26 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
   }
   for (size_t i = 0; i < count; ++i)
     cores[i]->setGroup(std::span(cores).first(count));
+}
 
-  std::optional<Fault> fault;
-  for (bool progress = true; progress && !fault;) {
-    progress = false;
-    bool alive = false;
-    for (size_t i = 0; i < count && !fault; ++i) {
-      Core::Progress now = cores[i]->advance();
-      progress |= now == Core::Progress::Moved;
-      while (now == Core::Progress::Moved)
-        now = cores[i]->advance();
-      alive |= now == Core::Progress::Stuck;
-      if (cores[i]->faulted())
-        fault = cores[i]->takeFault();
+Core::Progress CoreGroup::advance() {
+  bool moved = false, alive = false;
+  for (size_t i = 0; i < count; ++i) {
+    Core::Progress now = cores[i]->advance();
+    moved |= now == Core::Progress::Moved;
+    while (now == Core::Progress::Moved)
+      now = cores[i]->advance();
+    alive |= now == Core::Progress::Stuck;
+    if (cores[i]->faulted()) {
+      pending = cores[i]->takeFault();
+      return Core::Progress::Ended;
     }
-    if (!alive)
-      break;
-    if (!progress && !fault)
-      fault = deadlock(count);
   }
-  if (!fault)
-    fault = leftover(count);
+  return !alive ? Core::Progress::Ended : moved ? Core::Progress::Moved : Core::Progress::Stuck;
+}
+
+std::optional<Fault> CoreGroup::end() {
+  std::optional<Fault> fault = leftover();
   for (size_t i = 0; i < count && !fault; ++i)
     fault = cores[i]->end();
   for (size_t i = 0; i < count; ++i)
@@ -55,24 +55,40 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
   return fault;
 }
 
-/// A deadlock fault that lists every blocked engine and what it waits for.
-std::optional<Fault> CoreGroup::deadlock(size_t count) {
-  std::string message;
-  Core *first = nullptr;
-  auto nameOf = [&](size_t core) { return cores[core]->name(); };
-  for (size_t i = 0; i < count; ++i) {
-    std::string waits = cores[i]->describeWaits(nameOf);
-    if (waits.empty())
-      continue;
-    message += (first ? "; " : "") + cores[i]->name() + ": " + waits;
-    if (!first)
-      first = cores[i].get();
-  }
-  first->fault(FaultKind::Deadlock, message);
-  return first->takeFault();
+std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, uint32_t blocks) {
+  begin(launch, first, blocks);
+  Core::Progress progress = Core::Progress::Moved;
+  while (progress == Core::Progress::Moved)
+    progress = advance();
+  if (!pending && progress == Core::Progress::Stuck)
+    pending = faultOfBlocked(describeWaits());
+  if (!pending)
+    return end();
+  for (size_t i = 0; i < count; ++i)
+    counters += cores[i]->takeCounters();
+  return takeFault();
 }
 
-std::optional<Fault> CoreGroup::leftover(size_t count) {
+/// Every blocked engine and what it waits for.
+std::string CoreGroup::describeWaits() {
+  std::string message;
+  auto nameOf = [&](size_t core) { return cores[core]->name(); };
+  for (size_t i = 0; i < count; ++i)
+    if (std::string waits = cores[i]->describeWaits(nameOf); !waits.empty())
+      message += (message.empty() ? "" : "; ") + cores[i]->name() + ": " + waits;
+  return message;
+}
+
+Fault CoreGroup::faultOfBlocked(std::string message) {
+  auto nameOf = [&](size_t core) { return cores[core]->name(); };
+  size_t first = 0;
+  while (first + 1 < count && cores[first]->describeWaits(nameOf).empty())
+    ++first;
+  cores[first]->fault(FaultKind::Deadlock, std::move(message));
+  return *cores[first]->takeFault();
+}
+
+std::optional<Fault> CoreGroup::leftover() {
   auto left = flags.leftover();
   if (!left)
     return std::nullopt;
@@ -85,7 +101,6 @@ std::optional<Fault> CoreGroup::leftover(size_t count) {
       message += (i ? ", " : "") + cores[left->missing[i]]->name();
     message += left->missing.size() > 3 ? ", ..." : "";
   }
-  (void)count;
   cores[left->core]->fault(FaultKind::Flag, message);
   return cores[left->core]->takeFault();
 }

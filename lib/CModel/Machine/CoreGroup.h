@@ -14,15 +14,28 @@ public:
   /// Runs all cores of blocks [first, first + blocks) of the launch to their end and returns the fault, if any.
   std::optional<Fault> run(const LaunchState &launch, uint32_t first, uint32_t blocks);
 
+  // --- the phases of run, for devices that run together (RankGroup) ---
+  void begin(const LaunchState &launch, uint32_t first, uint32_t blocks);
+  /// Runs each core until it blocks or ends. Stuck: none executed an instruction. A fault ends it (`takeFault`).
+  Core::Progress advance();
+  std::optional<Fault> takeFault() { return std::exchange(pending, std::nullopt); }
+  /// Called when all cores have ended.
+  std::optional<Fault> end();
+  /// What the blocked engines wait for; empty where there are none.
+  std::string describeWaits();
+  /// A fault of the first blocked core.
+  Fault faultOfBlocked(std::string message);
+
   Counters counters; // of the last run
 
 private:
-  std::optional<Fault> deadlock(size_t count);
-  std::optional<Fault> leftover(size_t count);
+  std::optional<Fault> leftover();
 
   isa::Arch arch;
   Observer *observer;
   std::vector<std::unique_ptr<Core>> cores;
+  size_t count = 0; // of the cores that run
+  std::optional<Fault> pending;
   CrossFlags<NoToken> flags;
 };
 

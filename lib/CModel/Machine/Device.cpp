@@ -1,5 +1,7 @@
 #include "Machine/Device.h"
 
+#include "Machine/RankGroup.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -202,6 +204,55 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
   if (!result)
     return PTO_OK;
   describe(kernel, *result, out);
+  return PTO_ERROR_FAULT;
+}
+
+std::string Device::checkRanks(std::span<const pto_rank_launch> launches) const {
+  if (observer)
+    return "a run of several ranks needs the functional mode";
+  constexpr uint32_t mostRanks = 64;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const pto_rank_launch &launch = launches[i];
+    if (launch.rank >= mostRanks)
+      return "rank " + std::to_string(launch.rank) + " of at most " + std::to_string(mostRanks);
+    if (std::string wrong = checkLaunch(launch.kernel, launch.blocks, {launch.args, launch.num_args}); !wrong.empty())
+      return wrong;
+    for (size_t k = 0; k < launch.num_after; ++k)
+      if (launch.after[k] >= i)
+        return "launch " + std::to_string(i) + " comes after one that is not earlier";
+  }
+  return "";
+}
+
+pto_status Device::runRanks(std::span<const pto_rank_launch> launches, pto_fault &out) {
+  out = {};
+  if (std::string wrong = checkRanks(launches); !wrong.empty()) {
+    copyText(out.kind, "invalid");
+    copyText(out.message, wrong);
+    return PTO_ERROR_INVALID;
+  }
+  std::vector<RankLaunch> list;
+  list.reserve(launches.size());
+  for (const pto_rank_launch &launch : launches)
+    list.push_back({launch.rank,
+                    {kernels[launch.kernel].get(),
+                     launch.blocks,
+                     {launch.args, launch.num_args},
+                     {launch.scalars, launch.num_scalars}},
+                    {launch.after, launch.num_after}});
+  auto begin = Clock::now();
+  RankGroup group(arch, list);
+  std::optional<Fault> result = group.run();
+  double each = list.empty() ? 0 : seconds(Clock::now() - begin) / double(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    pto_profile cost{};
+    cost.launches = 1;
+    cost.host_seconds = each;
+    count(*kernels[launches[i].kernel], group.counters[i], cost);
+  }
+  if (!result)
+    return PTO_OK;
+  describe(*list[group.faulted].state.kernel, *result, out);
   return PTO_ERROR_FAULT;
 }
 

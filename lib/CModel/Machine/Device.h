@@ -29,6 +29,8 @@ public:
   /// Runs one core of a launch; see run_core in DeviceABI.h.
   pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args,
                      std::span<const int64_t> scalars, pto_fault &fault);
+  /// Runs launches on several devices; see run_ranks in DeviceABI.h.
+  pto_status runRanks(std::span<const pto_rank_launch> launches, pto_fault &fault);
   /// Reports the fault of an earlier launch, if any, and clears it.
   pto_status synchronize();
   /// Busy seconds of each core of the last launch; see core_seconds in DeviceABI.h.
@@ -49,6 +51,8 @@ public:
   std::string lastError;
 
 private:
+  /// The error message of an invalid launch of several devices; empty if it is valid.
+  std::string checkRanks(std::span<const pto_rank_launch> launches) const;
   /// The error message of an invalid launch; empty if it is valid.
   std::string checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const;
   /// The simulator state of one thread.

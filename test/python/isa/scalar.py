@@ -7,6 +7,7 @@ from . import numbers as nb
 from .elementwise import scalar_bits
 from .machine import (
     BITS,
+    Fault,
     Program,
     Tile,
     View,
@@ -47,6 +48,28 @@ def scalars(mnemonic, arch, kinds, rng):
     expected[9] = 2
     number = program.fetch(tile, "UB")
     same(program.run().box(number, tile).ravel(), expected, kind)
+
+
+def cells(mnemonic, arch, kinds, rng):
+    """Signal cells: set, added to, waited for; a wait that nothing satisfies is a deadlock."""
+
+    def program(last):
+        made = Program(arch, "AIV")
+        number = made.argument(np.zeros(8, np.int32))
+        at = lambda i: View(number, "i32", (1,), (1,), 4 * i)
+        made.do("notify", dst=at(1), value=7, mode="set").do("notify", dst=at(1), value=-3, mode="add")
+        made.do("wait_cell", src=at(1), value=4, mode="eq").do("wait_cell", src=at(1), value=3, mode="ge")
+        made.do("notify", dst=at(2), value=1, mode="add").do("wait_cell", src=at(2), value=last, mode="ge")
+        return made, number
+
+    made, number = program(-5)
+    same(made.run().matrix(number, "i32", (8,)), np.array([0, 4, 2, 0, 0, 0, 0, 0], np.int32), "i32")  # two cores
+    try:
+        program(2)[0].run()
+    except Fault as error:
+        assert "waits for the cell 8 bytes into argument 0, which is 1, to be at least 2" in str(error), error
+    else:
+        raise AssertionError("a wait that nothing satisfies ended")
 
 
 M64 = (1 << 64) - 1
@@ -254,6 +277,7 @@ def encode_all(*instructions):
 
 FAMILIES = [
     ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
+    ({"notify", "wait_cell"}, cells),
     (
         {
             *ARITHMETIC,

@@ -147,7 +147,8 @@ SmallVector<Access> collectAccesses(Operation *op) {
     add(value, false);
   for (Value value : getTileWrites(op))
     add(value, true);
-  if (op->hasAttr(kFenceAttr)) {
+  // A device that is told, or that was waited for, may access any argument.
+  if (op->hasAttr(kFenceAttr) || isa<TNotifyOp, TWaitOp>(op)) {
     Access access{};
     access.write = access.global = access.anywhere = true;
     accesses.push_back(access);

@@ -42,6 +42,8 @@ def PTO_RoundModeAttr : PTO_SpaceAttr<PTO_RoundModeEnum, "round_mode">;
 def PTO_SaturationModeAttr : PTO_SpaceAttr<PTO_SaturationModeEnum, "saturation_mode">;
 def PTO_STPhaseAttr : PTO_SpaceAttr<PTO_STPhaseEnum, "st_phase">;
 def PTO_AtomicTypeAttr : PTO_SpaceAttr<PTO_AtomicTypeEnum, "atomic_type">;
+def PTO_NotifyOpAttr : PTO_SpaceAttr<PTO_NotifyOpEnum, "notify_op">;
+def PTO_WaitCmpAttr : PTO_SpaceAttr<PTO_WaitCmpEnum, "wait_cmp">;
 def PTO_ReluPreModeAttr : PTO_SpaceAttr<PTO_ReluPreModeEnum, "relu_pre_mode">;
 def PTO_GatherOOBAttr : PTO_SpaceAttr<PTO_GatherOOBEnum, "gather_oob">;
 def PTO_ScatterAtomicOpAttr : PTO_SpaceAttr<PTO_ScatterAtomicOpEnum, "scatter_atomic_op">;

@@ -152,6 +152,18 @@ def PTO_AtomicTypeEnum : I32EnumAttr<"AtomicType", "Atomic mode of a store", [
   let genSpecializedAttr = 0;
 }
 
+def PTO_NotifyOpEnum : I32EnumAttr<"NotifyOp", "What a notification does to a signal cell", [
+    I32EnumAttrCase<"set", 0, "set">, I32EnumAttrCase<"atomic_add", 1, "atomic_add">]> {
+  let cppNamespace = "::pto_mlir::pto";
+  let genSpecializedAttr = 0;
+}
+
+def PTO_WaitCmpEnum : I32EnumAttr<"WaitCmp", "What a signal cell is waited to be", [
+    I32EnumAttrCase<"eq", 0, "eq">, I32EnumAttrCase<"ge", 1, "ge">]> {
+  let cppNamespace = "::pto_mlir::pto";
+  let genSpecializedAttr = 0;
+}
+
 def PTO_ReluPreModeEnum : I32EnumAttr<"ReluPreMode", "Relu of the fixpipe", [
     I32EnumAttrCase<"no_relu", 0, "no_relu">, I32EnumAttrCase<"normal_relu", 1, "normal_relu">]> {
   let cppNamespace = "::pto_mlir::pto";

@@ -16,5 +16,6 @@ include "pto_mlir/Dialect/PTO/IR/PTOScaledOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOEventOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOPipeOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOAsyncOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOCommOps.td"
 
 #endif

@@ -1,0 +1,105 @@
+#include "Machine/RankGroup.h"
+
+#include "Machine/Program.h"
+
+#include <algorithm>
+
+namespace pto_mlir::cmodel {
+
+RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches)
+    : counters(launches.size()), arch(arch), launches(launches), ended(launches.size()) {
+  for (size_t i = 0; i < launches.size(); ++i) {
+    auto found = std::find_if(ranks.begin(), ranks.end(),
+                              [&](const Rank &rank) { return rank.number == launches[i].rank; });
+    if (found == ranks.end()) {
+      ranks.push_back({launches[i].rank, {}, 0, false, std::make_unique<CoreGroup>(arch)});
+      found = std::prev(ranks.end());
+    }
+    found->launches.push_back(i);
+  }
+  std::sort(ranks.begin(), ranks.end(), [](const Rank &a, const Rank &b) { return a.number < b.number; });
+}
+
+bool RankGroup::mayBegin(size_t launch) const {
+  return std::all_of(launches[launch].after.begin(), launches[launch].after.end(),
+                     [&](uint32_t other) { return ended[other]; });
+}
+
+RankGroup::Turn RankGroup::run(Rank &rank) {
+  bool moved = false;
+  while (!rank.hasEnded()) {
+    size_t launch = rank.launches[rank.next];
+    if (!rank.isRunning) {
+      if (!mayBegin(launch))
+        break;
+      rank.cores->begin(launches[launch].state, 0, launches[launch].state.blocks);
+      rank.isRunning = moved = true;
+    }
+    Core::Progress progress = rank.cores->advance();
+    moved |= progress != Core::Progress::Stuck;
+    if (progress == Core::Progress::Stuck)
+      break;
+    if (progress == Core::Progress::Moved)
+      continue;
+    pending = rank.cores->takeFault();
+    if (!pending)
+      pending = rank.cores->end();
+    counters[launch] = rank.cores->counters;
+    if (pending) {
+      pending->message = "rank " + std::to_string(rank.number) + ": " + pending->message;
+      faulted = launch;
+      return Turn::Faulted;
+    }
+    ended[launch] = true;
+    rank.isRunning = false;
+    ++rank.next;
+  }
+  return moved ? Turn::Moved : Turn::Blocked;
+}
+
+std::optional<Fault> RankGroup::run() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Rank &rank : ranks) {
+      Turn turn = run(rank);
+      if (turn == Turn::Faulted)
+        return std::move(pending);
+      moved |= turn == Turn::Moved;
+    }
+  }
+  if (std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) { return rank.hasEnded(); }))
+    return std::nullopt;
+  return deadlock();
+}
+
+/// What a device waits for.
+std::string RankGroup::describe(Rank &rank) const {
+  std::string text = "rank " + std::to_string(rank.number);
+  if (rank.hasEnded())
+    return text + " has ended";
+  const RankLaunch &launch = launches[rank.launches[rank.next]];
+  text += " in kernel '" + launch.state.kernel->name + "'";
+  if (rank.isRunning)
+    return text + ": " + rank.cores->describeWaits();
+  auto other = std::find_if(launch.after.begin(), launch.after.end(), [&](uint32_t each) { return !ended[each]; });
+  return text + " waits for rank " + std::to_string(launches[*other].rank) + " to end kernel '" +
+         launches[*other].state.kernel->name + "'";
+}
+
+/// Nobody can go on: a device that runs and is blocked, and what the others do.
+Fault RankGroup::deadlock() {
+  auto blocked = std::find_if(ranks.begin(), ranks.end(), [](const Rank &rank) { return rank.isRunning; });
+  faulted = blocked->launches[blocked->next];
+  std::string message = describe(*blocked) + "; another rank would have to write it, but none can:";
+  const char *separator = " ";
+  for (Rank &rank : ranks)
+    if (&rank != &*blocked) {
+      message += separator + describe(rank);
+      separator = "; ";
+    }
+  if (ranks.size() == 1)
+    message += " there is no other";
+  return blocked->cores->faultOfBlocked(std::move(message));
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,120 @@
+// Several devices in one run: signal cells between them, their order, and waits that nobody satisfies.
+#include "TestKernel.h"
+
+#include <chrono>
+
+using namespace pto_mlir;
+using namespace pto_mlir::cmodel;
+using namespace pto_mlir::cmodel::test;
+using isa::CellCompare;
+using isa::CoreKind;
+using isa::ElementType;
+using isa::NotifyMode;
+using isa::Pipe;
+using isa::Value;
+
+namespace {
+
+isa::View cell(int64_t index) { return view(0, ElementType::i32, 1, 1, 1, 4 * index); }
+
+/// Rank r (a scalar) of n: raises cell (r + 1) % n, waits for its own, and counts in cell n.
+TestKernel ring(int64_t ranks, bool raises = true) {
+  TestKernel k(CoreKind::AIV, 1);
+  isa::View next = cell(0), own = cell(0);
+  next.offset = Value::reg(1), own.offset = Value::reg(2);
+  k.add(Pipe::S, isa::Get{0, isa::Query(isa::kNumQueries)})
+      .add(Pipe::S, isa::Get{4, isa::Query::subblock_idx})
+      .add(Pipe::S, isa::Add{1, Value::reg(0), 1})
+      .add(Pipe::S, isa::Rem{1, Value::reg(1), ranks})
+      .add(Pipe::S, isa::Mul{1, Value::reg(1), 4})
+      .add(Pipe::S, isa::Mul{2, Value::reg(0), 4});
+  if (raises)
+    k.add(Pipe::S, isa::Notify{next, 1, NotifyMode::add});
+  k.add(Pipe::S, isa::WaitCell{own, 1, CellCompare::ge}).add(Pipe::S, isa::Notify{cell(ranks), 1, NotifyMode::add});
+  return k;
+}
+
+struct Ranks {
+  explicit Ranks(int64_t count) : memory(device.upload(std::vector<int32_t>(size_t(count) + 1))) {}
+
+  pto_status run(const std::vector<std::pair<uint32_t, uint32_t>> &launches, std::vector<uint32_t> after = {}) {
+    std::vector<pto_rank_launch> list;
+    scalars.clear();
+    for (auto [rank, kernel] : launches)
+      scalars.push_back(rank);
+    for (size_t i = 0; i < launches.size(); ++i)
+      list.push_back({launches[i].first, launches[i].second, 1, &memory, 1, &scalars[i], 1, nullptr, 0});
+    if (!after.empty())
+      list.back().after = after.data(), list.back().num_after = after.size();
+    return device.api->run_ranks(device.context, list.data(), list.size(), &fault);
+  }
+
+  TestDevice device;
+  pto_arg memory;
+  std::vector<int64_t> scalars;
+  pto_fault fault{};
+};
+
+} // namespace
+
+TEST(Ranks, WaitForEachOther) {
+  for (int64_t count : {1, 2, 5}) {
+    Ranks ranks(count);
+    uint32_t kernel = 0;
+    ASSERT_EQ(ranks.device.load(ring(count), kernel), PTO_OK);
+    std::vector<std::pair<uint32_t, uint32_t>> launches;
+    for (uint32_t rank = 0; rank < count; ++rank)
+      launches.emplace_back(rank, kernel);
+    ASSERT_EQ(ranks.run(launches), PTO_OK) << ranks.fault.message;
+    std::vector<int32_t> expected(size_t(count) + 1, 2); // by both vector cores of a block
+    expected.back() = int32_t(2 * count);
+    EXPECT_EQ(ranks.device.download<int32_t>(ranks.memory), expected);
+    EXPECT_EQ(ranks.device.profile().launches, uint64_t(count));
+  }
+}
+
+TEST(Ranks, ReportAWaitThatNobodySatisfies) {
+  Ranks ranks(3);
+  uint32_t raises = 0, silent = 0;
+  ASSERT_EQ(ranks.device.load(ring(3), raises), PTO_OK);
+  ASSERT_EQ(ranks.device.load(ring(3, false), silent), PTO_OK);
+  auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(ranks.run({{0, silent}, {1, silent}, {2, raises}}), PTO_ERROR_FAULT); // nobody raises the cells of 1 and 2
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_STREQ(ranks.fault.kind, "deadlock");
+  std::string text = ranks.fault.message;
+  EXPECT_EQ(text.find("rank 1 in kernel 'test'"), 0U) << text;
+  EXPECT_NE(text.find("waits for the cell 4 bytes into argument 0, which is 0, to be at least 1"), text.npos) << text;
+  EXPECT_NE(text.find("rank 0 has ended"), text.npos) << text;
+  // The device stays usable.
+  EXPECT_EQ(ranks.device.run(ring(1), {ranks.memory}, 1, {0}), PTO_OK);
+}
+
+TEST(Ranks, AWaitOutsideOfARunOfRanksIsADeadlock) {
+  Ranks ranks(1);
+  EXPECT_EQ(ranks.device.run(ring(1, false), {ranks.memory}, 1, {0}), PTO_ERROR_FAULT);
+  EXPECT_NE(ranks.device.error().find("to be at least 1"), std::string::npos) << ranks.device.error();
+}
+
+TEST(Ranks, ALaunchWaitsForThatOfAnotherDevice) {
+  Ranks ranks(1);
+  TestKernel sets(CoreKind::AIV, 1), adds(CoreKind::AIV, 1);
+  sets.add(Pipe::S, isa::Notify{cell(0), 5, NotifyMode::set});
+  adds.add(Pipe::S, isa::Notify{cell(0), 1, NotifyMode::add});
+  uint32_t first = 0, second = 0;
+  ASSERT_EQ(ranks.device.load(sets, first), PTO_OK);
+  ASSERT_EQ(ranks.device.load(adds, second), PTO_OK);
+  ASSERT_EQ(ranks.run({{1, first}, {0, second}}, {0}), PTO_OK); // rank 0 would be first otherwise
+  EXPECT_EQ(ranks.device.download<int32_t>(ranks.memory)[0], 7);
+}
+
+TEST(Ranks, WrongRunsAreRefused) {
+  Ranks ranks(1);
+  uint32_t kernel = 0;
+  ASSERT_EQ(ranks.device.load(ring(1), kernel), PTO_OK);
+  EXPECT_EQ(ranks.run({{64, kernel}}), PTO_ERROR_INVALID);
+  EXPECT_STREQ(ranks.fault.message, "rank 64 of at most 64");
+  EXPECT_EQ(ranks.run({{0, kernel + 1}}), PTO_ERROR_INVALID);
+  EXPECT_EQ(ranks.run({{0, kernel}}, {0}), PTO_ERROR_INVALID);
+  EXPECT_EQ(ranks.run({}), PTO_OK);
+}
