@@ -164,12 +164,19 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   if (!code)
     return std::nullopt;
   variant.program = std::move(*code);
-  bool isNamed = false;
+  if (auto windows = program->getAttrOfType<IntegerAttr>(vm::kWindowsAttr))
+    variant.program.windows = windows.getInt();
+  bool isNamed = false, hasRanks = false;
   program.walk([&](vm::LaunchOp launch) {
     std::vector<std::string> tensors = tensorsOf(launch);
     isNamed |= !tensors.empty();
     variant.program.launchOps.push_back(llvm::join(tensors, ", "));
+    auto rank = launch->getAttrOfType<IntegerAttr>(vm::kRankAttr);
+    hasRanks |= rank != nullptr;
+    variant.program.ranks.push_back(rank ? rank.getInt() : 0);
   });
+  if (!hasRanks)
+    variant.program.ranks.clear();
   if (!isNamed)
     variant.program.launchOps.clear();
   return variant;

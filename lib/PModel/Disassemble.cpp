@@ -78,6 +78,8 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
     OperandPrinter printer{model, program, entry, symbols};
     visitOperands(insn, printer);
     text += printer.text;
+    if (isLaunch(insn) && launch < program.ranks.size())
+      text += " on rank " + std::to_string(program.ranks[launch]);
     if (isLaunch(insn) && launch++ < program.launchOps.size() && !program.launchOps[launch - 1].empty())
       text += " // " + program.launchOps[launch - 1];
     text += "\n";

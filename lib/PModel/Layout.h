@@ -27,8 +27,8 @@ static_assert(sizeof(FileHeader) == 64);
 inline constexpr char fileMagic[9] = "PTOMODEL";
 inline constexpr uint32_t formatMajor = 2; // 2: the VM's one table of opcodes
 /// The newest minor version, which this reader understands. 1: several host programs, 2: state, sizes known at run
-/// time, 3: outputs that begin with contents.
-inline constexpr uint32_t formatMinor = 3;
+/// time, 3: outputs that begin with contents, 4: several ranks.
+inline constexpr uint32_t formatMinor = 4;
 /// A file is marked with this version, or with a newer one if it uses what came with that.
 inline constexpr uint32_t oldestWrittenMinor = 1;
 inline constexpr uint64_t sectionAlignment = 4096;

@@ -32,6 +32,14 @@ bool hasPresets(const ModelDesc &model) {
   });
 }
 
+/// Whether several devices run a net; readers before 2.4 would run its launches one after another, and wait for ever.
+bool hasRanks(const ModelDesc &model) {
+  return std::any_of(model.nets.begin(), model.nets.end(), [](const NetDesc &net) {
+    return std::any_of(net.variants.begin(), net.variants.end(),
+                       [](const VariantDesc &variant) { return !variant.program.ranks.empty(); });
+  });
+}
+
 /// Serialises the model in section order: streams by kernel, programs by net.
 class MetadataWriter {
 public:
@@ -189,7 +197,9 @@ private:
     auto kernelVector = builder.CreateVector(kernels);
     auto target = string(program.target);
     auto launchOps = strings(program.launchOps);
-    return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target, launchOps);
+    auto ranks = program.ranks.empty() ? 0 : builder.CreateVector(program.ranks);
+    return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target, launchOps, ranks,
+                             program.windows);
   }
 
   Offset<fb::NetVariant> writeVariant(const VariantDesc &variant) {
@@ -244,6 +254,8 @@ private:
 } // namespace
 
 uint32_t minReaderMinor(const ModelDesc &model) {
+  if (hasRanks(model))
+    return 4;
   if (hasPresets(model))
     return 3;
   if (!model.states.empty() || hasSizes(model))

@@ -151,6 +151,8 @@ private:
     program.kernels = numbers(table.kernels());
     program.target = text(table.target());
     program.launchOps = texts(table.launch_ops());
+    program.ranks = numbers(table.ranks());
+    program.windows = table.windows();
     if (!programs.holds(table.code())) {
       failure = "program '" + program.name + "': lies outside its section";
       return;

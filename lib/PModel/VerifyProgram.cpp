@@ -77,12 +77,36 @@ public:
     if (!program.launchOps.empty() && program.launchOps.size() != size_t(launches))
       return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " +
                      std::to_string(launches)};
+    if (!program.ranks.empty())
+      if (Status status = verifyRanks(*instructions, size_t(launches)); !status)
+        return status;
+    if (program.windows && program.ranks.empty())
+      return Failure{"has windows, but no ranks"};
+    if (program.windows > variant.workspaceBytes)
+      return Failure{"has windows of " + std::to_string(program.windows) + " bytes in a workspace of " +
+                     std::to_string(variant.workspaceBytes)};
     if (!workspaceSeen && variant.workspaceBytes != 0)
       return Failure{"allocates no workspace of " + std::to_string(variant.workspaceBytes) + " bytes"};
     return {};
   }
 
 private:
+  Status verifyRanks(const std::vector<VMInstruction> &instructions, size_t launches) const {
+    if (program.ranks.size() != launches)
+      return Failure{"has ranks for " + std::to_string(program.ranks.size()) + " launches, but " +
+                     std::to_string(launches) + " launches"};
+    for (uint32_t rank : program.ranks)
+      if (rank >= kMostRanks)
+        return Failure{"launches on rank " + std::to_string(rank) + ", at most " + std::to_string(kMostRanks) +
+                       " exist"};
+    auto isHost = [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallHost; };
+    if (std::any_of(instructions.begin(), instructions.end(), isHost))
+      return Failure{"has ranks and host ops, which have no device"};
+    if (variant.state || !variant.symbols.empty())
+      return Failure{"has ranks, and state or sizes"};
+    return {};
+  }
+
   void bindEntrySlots() {
     buffers.assign(program.numSlots, std::nullopt);
     for (uint32_t i = 0; i < entry.numInputs; ++i)

@@ -129,6 +129,18 @@ Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const st
   return Failure{begin + (status == PTO_ERROR_FAULT ? faultText(fault) : fieldText(fault.message))};
 }
 
+Status Device::runRanks(std::span<const pto_rank_launch> launches) {
+  std::string begin = std::string("device '") + api->name + "': ";
+  if (!api->run_ranks)
+    return Failure{begin + "it is one device, and cannot run a program of several ranks"};
+  pto_fault fault = {};
+  pto_status status = api->run_ranks(context, launches.data(), launches.size(), &fault);
+  if (status == PTO_OK)
+    return {};
+  return Failure{begin +
+                 "a launch failed: " + (status == PTO_ERROR_FAULT ? faultText(fault) : fieldText(fault.message))};
+}
+
 Status Device::synchronize() {
   pto_status status = api->synchronize(context);
   return status == PTO_OK ? Status() : Status(failure("a launch failed", status));

@@ -64,7 +64,7 @@ Result<std::unique_ptr<VM>> LoadedModel::prepare(const VariantDesc &variant, Por
   if (!vm)
     return vm.failure();
   auto made = std::make_unique<VM>(vm.take());
-  if (tasks)
+  if (tasks && !made->hasRanks())
     if (Status status = made->useTasks(*tasks, model); !status)
       return status.failure();
   return made;

@@ -267,6 +267,8 @@ Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, co
       if (!mayBe(variant.inputs, key.operands) || !mayBe(variant.outputs, key.results))
         continue;
       std::unique_ptr<Net> &net = nets[&variant];
+      if (!variant.program.ranks.empty())
+        return Failure{"@" + key.callee + " is a program of several ranks, which no other program can call"};
       if (!net) {
         auto vm = model.prepare(variant, Ports::Bound);
         if (!vm)

@@ -83,6 +83,8 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       step.modelKernel = kernel;
       if (launch < program.launchOps.size())
         step.tensors = program.launchOps[launch];
+      if (launch < program.ranks.size())
+        step.rank = program.ranks[launch];
       ++launch;
       step.blocks = model.kernels[kernel].blocks;
       step.places.assign(insn.arguments.begin(), insn.arguments.end());
@@ -106,8 +108,12 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
     vm.steps.push_back(std::move(step));
   }
   vm.inspectState(model);
+  vm.isRanked = !program.ranks.empty();
+  vm.windows = program.windows;
   if (Status status = vm.setSymbols(greatestValues(variant)); !status)
     return status.failure();
+  if (vm.isRanked)
+    vm.orderRanks(model);
   return vm;
 }
 
@@ -274,6 +280,8 @@ Status VM::submit() {
 }
 
 Status VM::run() {
+  if (isRanked)
+    return runRanks();
   if (tasks)
     return tasks->run();
   Status status = submit();

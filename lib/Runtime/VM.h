@@ -44,6 +44,8 @@ public:
   Status run();
   /// Queues the program: as tasks of an open run, or as device launches.
   Status submit();
+  /// Whether several devices run it: then at once, in `run` only.
+  bool hasRanks() const { return isRanked; }
   /// Null without tasks.
   StepTasks *stepTasks() { return tasks.get(); }
 
@@ -60,7 +62,9 @@ private:
     enum Kind { Launch, Host, Wait } kind = Wait;
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
-    std::string tensors; // computed by a launch
+    uint32_t rank = 0;           // the device, of several
+    std::vector<uint32_t> after; // launches of other devices that come first
+    std::string tensors;         // computed by a launch
     std::vector<pmodel::VMArgument> places;
     std::vector<bytecode::Size> sizes; // of the scalars of a launch
     std::vector<int64_t> scalars;
@@ -77,6 +81,9 @@ private:
   void inspectState(const pmodel::ModelDesc &model);
   /// Where the bytes at `offset` of the state are, tensors being swapped.
   uint64_t stateAddress(uint64_t offset) const;
+  /// Orders launches of different devices that access the same memory outside of the windows.
+  void orderRanks(const pmodel::ModelDesc &model);
+  Status runRanks();
   Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
 
   Device *device;
@@ -87,6 +94,8 @@ private:
   size_t stateSlot = 0;
   std::vector<bool> swapped, secondWritten; // per tensor of the state
   bool replaces = false;
+  bool isRanked = false;
+  uint64_t windows = 0; // bytes at the beginning of the workspace
   std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;
   std::unique_ptr<StepTasks> tasks; // null: steps run in order

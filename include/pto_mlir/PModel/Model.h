@@ -115,7 +115,14 @@ struct ProgramDesc {
   std::string target;            // the processor
   /// Per kernel call, in code order: the names of the tensors it computes ("a, b"). Empty: unknown.
   std::vector<std::string> launchOps = {};
+  /// Per kernel call, in code order: the device that runs it. Empty: there is one device.
+  std::vector<uint32_t> ranks = {};
+  /// Bytes at the beginning of the workspace that are zero when a run begins, and by which devices exchange data.
+  uint64_t windows = 0;
 };
+
+/// The most devices of a program.
+inline constexpr uint32_t kMostRanks = 64;
 
 /// A tensor that lives on the device between runs.
 struct StateTensorDesc {

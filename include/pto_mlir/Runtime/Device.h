@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ public:
   /// Queues a launch; launches run in order.
   Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments,
                 const std::vector<int64_t> &scalars = {});
+  /// Runs launches on several devices to their end; fails where there is but one device, or in another mode than
+  /// functional.
+  Status runRanks(std::span<const pto_rank_launch> launches);
   /// Waits for all launches. A fault is reported in one line: kernel, engine, instruction, kind, message, and the
   /// tensors that the kernel computes.
   Status synchronize();

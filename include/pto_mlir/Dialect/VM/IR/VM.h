@@ -16,6 +16,9 @@
 namespace pto_mlir::vm {
 /// Attribute of a net's `vm.func`, and before it of `@main`: the state of the net (vm.func).
 inline constexpr llvm::StringLiteral kStateAttr = "vm.state";
+/// On a launch: the device that runs it. On the program: bytes at the beginning of the workspace that are zero when a
+/// run begins, and by which devices exchange data.
+inline constexpr llvm::StringLiteral kRankAttr = "vm.rank", kWindowsAttr = "vm.windows";
 /// Unit attribute of an argument of a program's `@main`: it is the contents with which the output of its name begins.
 inline constexpr llvm::StringLiteral kPresetAttr = "vm.preset";
 } // namespace pto_mlir::vm

@@ -1,0 +1,78 @@
+// Programs of several devices: their launches as one run of the device.
+#include "VM.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+using namespace pto_mlir::pmodel;
+
+namespace {
+
+struct Range {
+  uint64_t begin = 0, end = 0;
+  bool isWritten = false;
+
+  bool conflicts(const Range &other) const {
+    return (isWritten || other.isWritten) && begin < other.end && other.begin < end;
+  }
+};
+
+bool conflict(const std::vector<Range> &a, const std::vector<Range> &b) {
+  return std::any_of(a.begin(), a.end(), [&](const Range &x) {
+    return std::any_of(b.begin(), b.end(), [&](const Range &y) { return x.conflicts(y); });
+  });
+}
+
+} // namespace
+
+void VM::orderRanks(const ModelDesc &model) {
+  const DeviceBuffer *memory = workspace();
+  uint64_t begin = memory ? memory->address() : 0, end = begin + windows;
+  std::vector<std::vector<Range>> accesses;
+  std::vector<uint32_t> ranks;
+  for (Step &step : steps) {
+    if (step.kind != Step::Launch)
+      continue;
+    KernelUse use = kernelUse(model.kernels[step.modelKernel]);
+    std::vector<pto_arg> list = arguments(step);
+    std::vector<Range> mine;
+    for (size_t i = 0; i < list.size(); ++i) {
+      bool isWindow = list[i].address >= begin && list[i].address < end;
+      if (!isWindow && (use.arguments[i].read || use.arguments[i].written))
+        mine.push_back({list[i].address, list[i].address + list[i].bytes, use.arguments[i].written});
+    }
+    // The last one of each other device is enough: a device runs its launches in order.
+    std::vector<bool> isDone(kMostRanks);
+    isDone[step.rank] = true;
+    for (size_t other = ranks.size(); other-- > 0;)
+      if (!isDone[ranks[other]] && conflict(mine, accesses[other])) {
+        step.after.push_back(uint32_t(other));
+        isDone[ranks[other]] = true;
+      }
+    accesses.push_back(std::move(mine));
+    ranks.push_back(step.rank);
+  }
+}
+
+Status VM::runRanks() {
+  std::vector<std::byte> zeros(std::min<uint64_t>(windows, uint64_t(1) << 20));
+  for (uint64_t at = 0; at < windows; at += zeros.size())
+    if (Status status = device->copyToDevice(workspace()->address() + at, zeros.data(),
+                                             std::min<uint64_t>(windows - at, zeros.size()));
+        !status)
+      return status;
+  std::vector<std::vector<pto_arg>> lists;
+  lists.reserve(steps.size());
+  std::vector<pto_rank_launch> launches;
+  for (const Step &step : steps) {
+    if (step.kind != Step::Launch)
+      continue;
+    const std::vector<pto_arg> &list = lists.emplace_back(arguments(step));
+    launches.push_back({step.rank, step.kernel, step.blocks, list.data(), list.size(), step.scalars.data(),
+                        step.scalars.size(), step.after.data(), step.after.size()});
+  }
+  return device->runRanks(launches);
+}
+
+} // namespace pto_mlir::runtime
