@@ -25,8 +25,24 @@ GROUPS = {"examples": "examples", "st": "tests/st", "ut": "tests/ut"}
 
 
 def modes(text: str) -> list[list[str]]:
-    """Arguments of each run: one for each choice of `--mode`, literal or the keys of `_MODES`."""
+    """Arguments of each run: one for each choice of `--mode`, literal or the keys of `_MODES`; with and without a
+    switch `--use-..`; on two and on four devices where the help of `--device` takes any count."""
     tree = ast.parse(text)
+    found = chosen_modes(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "add_argument":
+            continue
+        names = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        keywords = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
+        if keywords.get("action") == "store_true":
+            found += [[*mode, name] for name in names if name.startswith("--use-") for mode in found]
+        if "--device" in names and "any count" in str(keywords.get("help")):
+            found += [[*mode, "--device", "0,1,2,3"] for mode in found]
+    return found
+
+
+def chosen_modes(tree: ast.AST) -> list[list[str]]:
+    """What `--mode` may be."""
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
@@ -192,7 +208,12 @@ def work(argv) -> int:
     for (_, _, checks), row in zip(todo, done, strict=True):
         row["passed"] &= not (checks and "SKIPPED" in row["reason"])
     rows = [
-        {"file": str(file.relative_to(checkout)), "mode": " ".join(arguments[1:]), "checks": checks, **result}
+        {
+            "file": str(file.relative_to(checkout)),
+            "mode": " ".join(arguments).removeprefix("--mode "),
+            "checks": checks,
+            **result,
+        }
         for (file, arguments, checks), result in zip(todo, done, strict=True)
     ]
     cells = []

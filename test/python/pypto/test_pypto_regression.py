@@ -54,3 +54,17 @@ def test_a_folder_that_is_no_checkout(tmp_path):
     command = [sys.executable, "-m", "regression.pypto", "--checkout", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "has no folder examples" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_modes_of_switches_and_devices():
+    from regression.pypto import modes
+
+    text = """
+parser.add_argument("--mode", choices=["put", "get"])
+parser.add_argument("-d", "--device", help="device ids, any count >= 2")
+parser.add_argument("--use-builtin", action="store_true")
+parser.add_argument("--compile-only", action="store_true")
+"""
+    ways = [["--mode", "put"], ["--mode", "get"]]
+    ways += [[*each, "--device", "0,1,2,3"] for each in ways]
+    assert modes(text) == ways + [[*each, "--use-builtin"] for each in ways]
