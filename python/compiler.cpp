@@ -216,12 +216,13 @@ NB_MODULE(_compiler, m) {
   m.def(
       "compile_pypto",
       [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks,
-         const std::map<std::string, int64_t> &sizes) {
+         const std::map<std::string, int64_t> &sizes, unsigned ranks) {
         ProgramOptions options;
         options.output = output;
         options.processor = processor;
         options.blocks = blocks;
         options.sizes = sizes;
+        options.ranks = ranks;
         Errors errors;
         std::string bytes(program.c_str(), program.size());
         bool done = false;
@@ -233,6 +234,6 @@ NB_MODULE(_compiler, m) {
           fail(errors);
       },
       nb::arg("program"), nb::arg("output"), nb::arg("processor") = "", nb::arg("blocks") = 1,
-      nb::arg("sizes") = std::map<std::string, int64_t>());
+      nb::arg("sizes") = std::map<std::string, int64_t>(), nb::arg("ranks") = 1);
   m.def("interpret", &interpret);
 }

@@ -104,6 +104,7 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   context.printOpOnDiagnostic(false);
   PyPTOOptions lowering{true, arch};
   lowering.sizes = options.sizes;
+  lowering.ranks = options.ranks;
   auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), lowering); });
   if (!module)
     return std::nullopt;

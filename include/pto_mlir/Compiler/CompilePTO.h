@@ -23,6 +23,7 @@ struct ProgramOptions {
   bool cppHints = false;          // .cpp asks for short loops to be unrolled
   bool cppOptimise = false;       // of .cpp: fold constants, drop what nobody uses, compute what is equal once
   std::map<std::string, int64_t> sizes; // of PyPTO: extents that the program leaves to the run, by name
+  unsigned ranks = 1;                   // of PyPTO: devices that a program of the host level runs on
   bool relaxed = false;                 // read the older spelling, too (pto::acceptRelaxedText)
 };
 

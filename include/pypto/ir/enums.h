@@ -25,7 +25,10 @@ namespace pypto::ir {
   X(ForKind, "ForKind")                                                                                                \
   X(SplitMode, "SplitMode")                                                                                            \
   X(AtomicType, "AtomicType")                                                                                          \
-  X(MaskPattern, "MaskPattern")
+  X(MaskPattern, "MaskPattern")                                                                                        \
+  X(NotifyOp, "NotifyOp")                                                                                              \
+  X(WaitCmp, "WaitCmp")                                                                                                \
+  X(ReduceOp, "ReduceOp")
 
 #define PYPTO_ENUM_MemorySpace(X) X(DDR) X(Vec) X(Mat) X(Left) X(Right) X(Acc) X(Bias) X(LeftScale) X(RightScale)
 #define PYPTO_ENUM_TileLayout(X) X(none_box) X(row_major) X(col_major)
@@ -45,6 +48,10 @@ namespace pypto::ir {
 #define PYPTO_ENUM_SplitMode(X) X(NONE) X(UP_DOWN) X(LEFT_RIGHT)
 #define PYPTO_ENUM_AtomicType(X) X(None_) X(Add)
 #define PYPTO_ENUM_MaskPattern(X) X(None_) X(P0101) X(P1010) X(P0001) X(P0010) X(P0100) X(P1000) X(P1111)
+
+#define PYPTO_ENUM_NotifyOp(X) X(Set) X(AtomicAdd)
+#define PYPTO_ENUM_WaitCmp(X) X(Eq) X(Ge)
+#define PYPTO_ENUM_ReduceOp(X) X(Sum) X(Max) X(Min) X(Prod)
 
 #define PYPTO_VALUE(Name) Name,
 #define PYPTO_ENUM(Name, ...) enum class Name : uint8_t { PYPTO_ENUM_##Name(PYPTO_VALUE) };

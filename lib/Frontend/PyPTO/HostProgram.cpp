@@ -29,13 +29,15 @@ public:
   }
 
   /// The function at the end of `module`; launches go behind its workspace.
-  void begin(ModuleOp module, int64_t workspace) {
+  void begin(ModuleOp module, int64_t workspace, int64_t windows) {
     b.setInsertionPointToEnd(module.getBody());
     auto main = b.create<vm::FuncOp>(loc, "main", inputs.size(), outputs.size());
     main->setAttr("vm.inputs", b.getArrayAttr(inputs));
     main->setAttr("vm.outputs", b.getArrayAttr(outputs));
     main->setAttr("vm.kept", b.getArrayAttr({}));
     main->setAttr("vm.absorbed", b.getArrayAttr({}));
+    if (windows)
+      main->setAttr(vm::kWindowsAttr, b.getI64IntegerAttr(windows));
     block = b.createBlock(&main.getBody());
     auto type = vm::BufferType::get(&context);
     for (size_t i = 0; i < inputs.size() + outputs.size() + 1; ++i)
@@ -51,8 +53,8 @@ public:
   }
   bool isPort(size_t buffer) const { return output[buffer] >= 0 || input[buffer] >= 0; }
 
-  void launch(const std::string &kernel, Location where, ArrayRef<Value> places, ArrayRef<int64_t> offsets,
-              ArrayRef<int64_t> bytes, ArrayRef<int64_t> scalars) {
+  vm::LaunchOp launch(const std::string &kernel, Location where, ArrayRef<Value> places, ArrayRef<int64_t> offsets,
+                      ArrayRef<int64_t> bytes, ArrayRef<int64_t> scalars) {
     Location named = NameLoc::get(b.getStringAttr(kernel), where);
     auto op = b.create<vm::LaunchOp>(named, "device." + kernel, places, offsets, bytes);
     SmallVector<AffineExpr> words;
@@ -60,6 +62,7 @@ public:
       words.push_back(b.getAffineConstantExpr(word));
     if (!words.empty())
       op.setScalarsAttr(AffineMapAttr::get(AffineMap::get(0, 0, words, &context)));
+    return op;
   }
   void end() {
     b.create<vm::WaitOp>(loc);
@@ -109,17 +112,22 @@ OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) {
   for (const auto &[number, view] : llvm::enumerate(results))
     host.addOutput(view.buffer, results.size() == 1 ? "result" : "result" + std::to_string(number), knownOf(view.shape),
                    view.dtype);
-  host.begin(*module, workspace);
+  host.begin(*module, windows + workspace, windows);
   for (const Launch &launch : launches) {
     SmallVector<Value> places;
     SmallVector<int64_t> offsets, bytes;
     for (const View &view : launch.pointers) {
       int64_t size = view.dtype.GetByte();
       places.push_back(host.place(view.buffer));
-      offsets.push_back((host.isPort(view.buffer) ? 0 : buffers[view.buffer].offset) + view.offset * size);
+      const Buffer &buffer = buffers[view.buffer];
+      int64_t first = host.isPort(view.buffer) ? 0 : buffer.offset + (buffer.pitch ? 0 : windows);
+      offsets.push_back(first + view.offset * size);
       bytes.push_back(view.shape[0].known * size);
     }
-    host.launch(launch.kernel->name, locationOf(context, launch.span), places, offsets, bytes, launch.scalars);
+    auto op =
+        host.launch(launch.kernel->name, locationOf(context, launch.span), places, offsets, bytes, launch.scalars);
+    if (hasRanks())
+      op->setAttr(vm::kRankAttr, IntegerAttr::get(IntegerType::get(&context, 64), launch.rank));
   }
   host.end();
   return module;

@@ -1,6 +1,8 @@
 // A kernel whose tensors a launch passes as an orchestrator has planned.
 #include "Lowering.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 
 namespace pto_mlir::pypto_frontend {
@@ -31,6 +33,10 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
       func.insertArgument(func.getNumArguments(), b.getI64Type(), {}, loc);
       *number = func.getArguments().back();
     }
+  if (plan->takesRank()) {
+    func.insertArgument(func.getNumArguments(), b.getI64Type(), {}, loc);
+    rankIndex = views.create<arith::IndexCastOp>(loc, b.getIndexType(), func.getArguments().back());
+  }
   for (auto [symbol, extent] : plan->symbols)
     values[symbol] = indexConstant(extent);
   for (const PlannedTensor &tensor : plan->tensors) {
@@ -39,6 +45,11 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
     Value pointer = func.getArgument(tensor.pointer);
     if (tensor.offset)
       pointer = views.create<pto::AddPtrOp>(loc, pointer, indexConstant(tensor.offset));
+    Value first = pointer;
+    if (tensor.pitch) {
+      Value distance = views.create<arith::MulIOp>(loc, rankIndex, indexConstant(tensor.pitch));
+      pointer = views.create<pto::AddPtrOp>(loc, pointer, distance);
+    }
     if (!tensor.strides.empty()) {
       ir::TensorView view = type->tensor_view_.value_or(ir::TensorView());
       view.stride.clear();
@@ -46,7 +57,10 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
         view.stride.push_back(std::make_shared<const ir::ConstInt>(stride, pypto::DataType::INDEX, tensor.var->span_));
       type = std::make_shared<const ir::TensorType>(type->shape_, type->dtype_, type->memref_, view);
     }
-    bind(tensor.var, makeView(type, pointer));
+    Value view = makeView(type, pointer);
+    if (tensor.pitch)
+      copies[view] = {first, tensor.pitch};
+    bind(tensor.var, view);
   }
 }
 

@@ -55,20 +55,22 @@ bool takesKnownTensors(const ir::Function &function, const PyPTOOptions &options
 /// What a run of the program is: the orchestrator, else the only kernel if it takes tensors of known sizes. Null for
 /// programs that are kernels only.
 ir::FunctionPtr entryOf(const ir::Program &program, const PyPTOOptions &options) {
-  ir::FunctionPtr orchestrator, kernel;
+  std::vector<ir::FunctionPtr> orchestrators, hosts; // of devices; of the host level
+  ir::FunctionPtr kernel;
   unsigned kernels = 0;
   for (const ir::FunctionPtr &function : program.functions_) {
     if (function->func_type_ == ir::FunctionType::Orchestration) {
-      if (orchestrator)
-        fail(function->span_, "a program of several orchestrators is not lowered yet");
-      orchestrator = function;
+      (function->level_ == ir::Level::HOST ? hosts : orchestrators).push_back(function);
     } else if (isKernel(*function)) {
       ++kernels;
       kernel = function;
     }
   }
-  if (orchestrator)
-    return orchestrator;
+  const std::vector<ir::FunctionPtr> &entries = hosts.empty() ? orchestrators : hosts;
+  if (entries.size() > 1)
+    fail(entries[1]->span_, "a program of several orchestrators is not lowered yet");
+  if (!entries.empty())
+    return entries.front();
   bool writes = kernel && llvm::any_of(kernel->param_directions_,
                                        [](ir::ParamDirection each) { return each != ir::ParamDirection::In; });
   return kernels == 1 && writes && takesKnownTensors(*kernel, options) ? kernel : nullptr;
@@ -116,6 +118,7 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
   else
     addParameters(function, func);
   VisitStmt(function->body_);
+  placeSignals(*function, func);
   for (Operation *mark : marks)
     mark->erase();
 }
@@ -176,7 +179,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   ir::FunctionPtr entry = entryOf(*tiled, options);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
-  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes);
+  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -26,6 +26,11 @@ inline bool isTile(const ir::VarPtr &var) { return ir::IsA<ir::TileType>(var->ty
 /// Refuses a MemRef with an address for a result that lies where the operand does, unless it is the operand's.
 void keepsPlace(const ir::TypePtr &type, const ir::ExprPtr &operand, const ir::CallPtr &op);
 
+/// What a program calls a tensor.
+std::string nameOf(const ir::ExprPtr &tensor);
+/// The pointer that a view of a tensor begins at.
+mlir::Value pointerOf(mlir::Value view);
+
 /// Lowers one kernel. What a variable holds is a Value: a scalar, the tile_buf of its buffer, or the view of a tensor.
 class Lowering : public ir::IRVisitor {
 public:
@@ -179,6 +184,35 @@ private:
   mlir::Value reserveBuffer(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value importBuffer(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
+  // Ranks (LowerComm.cpp).
+  mlir::Value peersView(const ir::ExprPtr &tensor, mlir::Value peer);
+  mlir::Value cellOf(mlir::Value pointer, mlir::Value element);
+  void notifyCell(mlir::Value cell, mlir::Value value, bool adds);
+  void waitForCell(mlir::Value cell, mlir::Value value, bool orMore);
+  void copyWindow(const ir::OpView &call, const ir::CallPtr &op, mlir::Value from, mlir::Value to);
+  mlir::Value meetRanks(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  void placeSignals(const ir::Function &function, mlir::func::FuncOp func);
+  mlir::Value context(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value rankNumber(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value notify(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value wait(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value remoteLoad(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value remoteStore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value put(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value get(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  // Collectives (LowerCollectives.cpp).
+  void meet(const ir::ExprPtr &signal, const ir::CallPtr &op);
+  int64_t elementsOf(const ir::ExprPtr &tensor);
+  mlir::Value moved(mlir::Value pointer, mlir::Value index, int64_t elements);
+  mlir::Value runTile(mlir::Type element, int64_t elements);
+  mlir::Value runView(mlir::Value pointer, int64_t elements);
+  void copyRun(mlir::Value from, mlir::Value to, int64_t elements, const ir::CallPtr &op);
+  mlir::Value reducedRun(const ir::OpView &call, mlir::Value own, int64_t begin, int64_t elements);
+  mlir::Value broadcast(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value reduceScatter(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value reduceAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
   // Statements (LowerStmts.cpp; what they hand on: LowerCarried.cpp).
   void bind(const ir::VarPtr &var, mlir::Value value);
   Carried carriedBy(const std::vector<ir::IterArgPtr> &args, const std::vector<ir::VarPtr> &given, Values &initial);
@@ -212,6 +246,13 @@ private:
   PyPTOOptions options;
   const PlannedKernel *plan = nullptr; ///< null: arguments in the order of the parameters
   mlir::Value blockNumber, blockCount; ///< of a launch of blocks
+  mlir::Value rankIndex;               ///< of a launch with windows
+  /// A tensor of which each rank has a copy: the pointer to that of rank 0, and the elements between two.
+  struct Copies {
+    mlir::Value first;
+    int64_t pitch = 0;
+  };
+  llvm::DenseMap<mlir::Value, Copies> copies; ///< by view
   mlir::OpBuilder b;
   /// At the end of the function's constants, tiles, and views.
   mlir::OpBuilder constants, tiles, views;

@@ -26,10 +26,11 @@ protected:
   }
 };
 
-bool decidesAtRunTime(const ir::Function &entry) {
+bool decidesAtRunTime(const ir::Program &program, const ir::Function &entry) {
   ElementFinder elements;
-  if (entry.func_type_ == ir::FunctionType::Orchestration)
-    elements.VisitStmt(entry.body_);
+  for (const ir::FunctionPtr &function : program.functions_)
+    if (function->func_type_ == ir::FunctionType::Orchestration)
+      elements.VisitStmt(function->body_);
   return elements.found ||
          llvm::any_of(entry.params_, [](const ir::VarPtr &param) { return ir::IsA<ir::ScalarType>(param->type_); });
 }
@@ -37,10 +38,10 @@ bool decidesAtRunTime(const ir::Function &entry) {
 } // namespace
 
 Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr &entry, const isa::ArchInfo &arch,
-                           mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes)
+                           mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes, int64_t ranks)
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
-      arch(arch), sizes(sizes) {
-  if (decidesAtRunTime(*this->entry))
+      arch(arch), sizes(sizes), ranks(ranks), current(this->entry) {
+  if (decidesAtRunTime(*program, *this->entry))
     host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
 }
 
@@ -99,6 +100,9 @@ void Orchestrator::run() {
     VisitStmt(entry->body_);
   else
     launch(entry, arguments, entry->span_);
+  if (host && hasRanks())
+    fail(entry->span_, entry->name_ + ": a program of several ranks takes no numbers and reads no elements on the host "
+                                      "yet; let kernels read them");
   if (launches.empty() && planned.empty())
     fail(entry->span_, entry->name_ + " launches no kernel");
 }
@@ -116,6 +120,12 @@ void Orchestrator::VisitStmt_(const ir::EvalStmtPtr &op) {
 void Orchestrator::VisitStmt_(const ir::YieldStmtPtr &op) { yielded = op; }
 
 void Orchestrator::VisitStmt_(const ir::ReturnStmtPtr &op) {
+  if (depth > 0) {
+    returned.clear();
+    for (const ir::ExprPtr &value : op->value_)
+      returned.push_back(valueOf(value));
+    return;
+  }
   for (const ir::ExprPtr &value : op->value_) {
     View view = viewOf(value);
     Buffer &buffer = buffers[view.buffer];
@@ -222,7 +232,7 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
     fail(op->span_, std::string(ir::KindName(op->kind())) + " is not lowered yet in an orchestrator");
   OutlinedScope &outline = scopes[scope.get()];
   if (!outline.function)
-    outline = outlineScope(scope, *entry, scopes.size() - 1, arch);
+    outline = outlineScope(scope, *current, scopes.size() - 1, arch);
   std::vector<Held> arguments;
   arguments.reserve(outline.function->params_.size());
   for (const ir::VarPtr &param : outline.inputs)

@@ -78,9 +78,10 @@ std::optional<int64_t> extentValue(const pypto::ir::ExprPtr &extent,
 /// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
-  /// `sizes`: extents of the entry's tensors that it leaves open, by name.
+  /// `sizes`: extents of the entry's tensors that it leaves open, by name. `ranks`: devices of a program of the host
+  /// level.
   Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch,
-               mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes = {});
+               mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes = {}, int64_t ranks = 1);
 
   /// Runs the entry. With a kernel as entry: launches it once, with all its parameters.
   void run();
@@ -111,12 +112,14 @@ private:
     int64_t offset = 0;                                 ///< in the workspace, bytes
     bool returned = false;                              ///< made on the way, and a result
     mlir::Value memory = {};                            ///< in the host program
+    int64_t pitch = 0; ///< of a window: bytes between the copies of two ranks; its offset is in the windows
   };
   struct Launch {
     const PlannedKernel *kernel;
     std::vector<View> pointers; ///< one-dimensional: first element and extent, known
     std::vector<int64_t> scalars;
     pypto::ir::Span span;
+    int64_t rank = 0;
   };
 
   // Values (OrchestratorValues.cpp).
@@ -142,6 +145,19 @@ private:
   Held transpose(const pypto::ir::OpView &call, const pypto::ir::Call &op);
 
   Held taskOperation(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+
+  // Devices (OrchestratorRanks.cpp).
+  Held communication(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  Held allocateWindow(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  View windowOf(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  /// Runs `body` on the device that the call names.
+  Held onDevice(const pypto::ir::Call &op, llvm::function_ref<Held()> body);
+  Held callOrchestrator(const pypto::ir::FunctionPtr &function, const std::vector<Held> &arguments,
+                        const pypto::ir::Span &span);
+  void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
+                     const pypto::ir::Span &span);
+  void callSubWorker(const pypto::ir::Function &function, const pypto::ir::Span &span);
+  bool hasRanks() const { return ranks > 1 || windows != 0; }
 
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);
@@ -207,7 +223,14 @@ private:
   std::vector<Buffer> buffers;
   std::vector<View> results;
   int64_t workspace = 0;
-  int64_t trips = 0; ///< of all loops
+  int64_t ranks = 1, windows = 0;                                       ///< devices; bytes of all copies of windows
+  int64_t rank = 0;                                                     ///< that launches
+  pypto::ir::FunctionPtr current;                                       ///< the orchestrator whose statements are run
+  bool hasCalledBack = false;                                           ///< a SubWorker, which runs behind all launches
+  unsigned depth = 0;                                                   ///< of calls of orchestrators
+  std::vector<Held> returned;                                           ///< by the one that was called last
+  std::map<const pypto::ir::Function *, pypto::ir::FunctionPtr> called; ///< with mixed scopes split
+  int64_t trips = 0;                                                    ///< of all loops
   std::deque<PlannedKernel> planned;
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;

@@ -100,6 +100,8 @@ View Orchestrator::checkedArgument(const ir::Function &function, size_t index, V
   const ir::VarPtr &param = function.params_[index];
   auto type = ir::As<ir::TensorType>(param->type_);
   std::string who = function.name_ + ": argument " + param->name_hint_;
+  if (ir::IsA<ir::DistributedTensorType>(type) && buffers[view.buffer].pitch == 0)
+    fail(span, who + " is a pld.DistributedTensor, but gets no window; make one with pld.window");
   std::vector<Number> wanted;
   if (type->shape_.size() != view.shape.size())
     fail(span, who + " expects " + std::to_string(type->shape_.size()) + " axes, not " + textOf(view.shape));

@@ -58,11 +58,16 @@ Held Orchestrator::call(const ir::Call &op) {
   ir::FunctionPtr function = program->GetFunction(op.op_->name_);
   if (!function)
     fail(op.span_, "the program has no function " + op.op_->name_);
+  if (function->role_ == ir::Role::SubWorker) {
+    callSubWorker(*function, op.span_);
+    return {};
+  }
   switch (function->func_type_) {
   case ir::FunctionType::Opaque:
   case ir::FunctionType::InCore:
   case ir::FunctionType::AIC:
   case ir::FunctionType::AIV:
+  case ir::FunctionType::Orchestration:
     break;
   default:
     fail(op.span_, "an orchestrator calls kernels; " + function->name_ + " is none");
@@ -71,6 +76,8 @@ Held Orchestrator::call(const ir::Call &op) {
   arguments.reserve(op.args_.size());
   for (const ir::ExprPtr &argument : op.args_)
     arguments.push_back(valueOf(argument));
+  if (function->func_type_ == ir::FunctionType::Orchestration)
+    return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
   addResults(*function, arguments, op.span_);
   auto *task = op.kind() == ir::NodeKind::Submit ? static_cast<const ir::Submit *>(&op) : nullptr;
   auto run = [&] { launch(function, arguments, op.span_); };
@@ -80,11 +87,13 @@ Held Orchestrator::call(const ir::Call &op) {
     else
       run();
   };
-  if (task && task->predicate_)
-    where(task->predicate_, runAll);
-  else
-    runAll();
-  return resultsOf(*function, arguments);
+  return onDevice(op, [&] {
+    if (task && task->predicate_)
+      where(task->predicate_, runAll);
+    else
+      runAll();
+    return resultsOf(*function, arguments);
+  });
 }
 
 /// A call that names its task.
@@ -138,12 +147,19 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
       for (const Number &stride : view->strides)
         tensor.strides.push_back(stride.known);
     int64_t begin = view->offset, end = begin + spanOf(*view);
+    if (int64_t pitch = buffers[view->buffer].pitch) { // a kernel gets all copies
+      tensor.pitch = pitch / view->dtype.GetByte();
+      begin = 0;
+      end = tensor.pitch * ranks;
+    }
     auto found = llvm::find_if(
         pointers, [&](const View &other) { return other.buffer == view->buffer && other.moving == view->moving; });
     tensor.pointer = unsigned(found - pointers.begin());
     if (found == pointers.end()) {
       pointers.push_back({view->buffer, begin, view->moving, {end - begin}, {1}, view->dtype});
     } else {
+      if (found->dtype != view->dtype && tensor.pitch)
+        fail(function.params_[i]->span_, function.name_ + " gets one window buffer as tensors of two element types");
       int64_t last = std::max(end, found->offset + found->shape[0].known);
       found->offset = std::min(begin, found->offset);
       found->shape[0] = last - found->offset;
@@ -161,7 +177,7 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get())) + (isBlock ? " block" : "");
   for (const PlannedTensor &tensor : tensors)
     key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) +
-           textOf({tensor.strides.begin(), tensor.strides.end()});
+           textOf({tensor.strides.begin(), tensor.strides.end()}) + "/" + std::to_string(tensor.pitch);
   for (auto [symbol, extent] : symbols)
     key += " " + symbol->name_hint_ + "=" + std::to_string(extent);
   const PlannedKernel *&found = kernelOf[key];
@@ -172,17 +188,19 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
     std::string name = function->name_;
     for (int next = 1; isTaken(name); ++next)
       name = function->name_ + "_" + std::to_string(next);
-    planned.push_back({std::move(name), function, std::move(tensors), pointers, isBlock, std::move(symbols)});
+    planned.push_back({std::move(name), function, std::move(tensors), pointers, isBlock, std::move(symbols), ranks});
     found = &planned.back();
   }
   return *found;
 }
 
 void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arguments, const ir::Span &span) {
+  if (hasCalledBack)
+    fail(span, function->name_ + " is launched behind a call of a SubWorker, which is not lowered yet; call it last");
   constexpr size_t maxLaunches = 1 << 18;
   if (launches.size() == maxLaunches)
     fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
-  Launch made{nullptr, {}, {}, span};
+  Launch made{nullptr, {}, {}, span, rank};
   Symbols symbols;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarPtr &param = function->params_[i];
@@ -206,6 +224,8 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
       &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, std::move(symbols));
   if (made.kernel->isBlock && !host)
     llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
+  if (made.kernel->takesRank())
+    made.scalars.push_back(rank);
   if (host)
     return submit(*made.kernel, made.pointers, arguments, span);
   launches.push_back(std::move(made));

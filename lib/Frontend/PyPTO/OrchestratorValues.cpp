@@ -290,6 +290,8 @@ Held Orchestrator::operation(const ir::CallPtr &op) {
   }
   if (name == "tensor.read")
     return readElement(view, *op);
+  if (name.starts_with("comm."))
+    return communication(view, *op);
   if (name.starts_with("array.") || name.starts_with("system.task_"))
     return taskOperation(view, *op);
   fail(op->span_, op->op_->name_ + " outside a kernel; put it into `with pl.at(level=pl.Level.CORE_GROUP):`");

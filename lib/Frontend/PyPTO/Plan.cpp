@@ -15,12 +15,15 @@ namespace {
 /// The tensor that a call writes; null where it writes none.
 ir::ExprPtr writtenBy(const ir::Call &call) {
   ir::OpView view(call);
-  for (const char *name : {"out", "target", "tensor"}) {
-    bool writes = view.row() && view.row()->Find(name) >= 0 &&
-                  (std::string_view(name) != "tensor" || view.row()->name == "tensor.write");
-    if (writes)
+  if (view.row() && view.row()->name.starts_with("comm."))
+    for (const char *name : {"dst", "target", "signal"})
+      if (view.row()->Find(name) >= 0)
+        return view.Operand(name);
+  if (view.row() && view.row()->name == "tensor.write")
+    return view.Operand("x");
+  for (const char *name : {"out", "target"})
+    if (view.row() && view.row()->Find(name) >= 0)
       return view.Operand(name);
-  }
   return nullptr;
 }
 

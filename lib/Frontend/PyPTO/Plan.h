@@ -4,6 +4,7 @@
 
 #include "pypto/ir/function.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -16,10 +17,11 @@ struct PlannedTensor {
   unsigned pointer = 0;
   int64_t offset = 0;
   std::vector<int64_t> strides; ///< elements; empty where they are row-major
+  int64_t pitch = 0;            ///< elements between the copies of two ranks behind the pointer; 0: there is one
 };
 
 /// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars; in a
-/// launch of blocks then the number of the block and how many they are.
+/// launch of blocks then the number of the block and how many they are; with windows then the number of the rank.
 struct PlannedKernel {
   std::string name;
   pypto::ir::FunctionPtr function;
@@ -27,6 +29,11 @@ struct PlannedKernel {
   unsigned pointers = 0;
   bool isBlock = false;
   std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the kernel leaves open
+  int64_t ranks = 1;                                      ///< of the program
+
+  bool takesRank() const {
+    return std::any_of(tensors.begin(), tensors.end(), [](const PlannedTensor &tensor) { return tensor.pitch != 0; });
+  }
 };
 
 /// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.

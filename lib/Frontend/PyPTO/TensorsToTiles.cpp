@@ -40,6 +40,8 @@ ir::FunctionPtr withBody(const ir::Function &function, const ir::StmtPtr &body) 
 } // namespace
 
 bool isKernel(const ir::Function &function) {
+  if (function.level_ == ir::Level::HOST)
+    return false;
   switch (function.func_type_) {
   case ir::FunctionType::Opaque:
   case ir::FunctionType::InCore:

@@ -21,7 +21,13 @@ protected:
   void VisitScopeStmt_(const ScopeStmtPtr &) override { found = true; }
 };
 
+bool isHostLevel(const Function &function) {
+  return function.level_ == Level::HOST && function.role_ == Role::Orchestrator;
+}
+
 bool submits(const Function &function) {
+  if (function.role_ == Role::SubWorker)
+    return false;
   if (function.func_type_ != FunctionType::Opaque || !function.body_)
     return false;
   Submits submits;
@@ -34,11 +40,16 @@ bool submits(const Function &function) {
 ProgramPtr WithOrchestrators(const ProgramPtr &program) {
   auto isMarked = [](const FunctionPtr &each) { return each->func_type_ == FunctionType::Orchestration; };
   auto submitsSome = [](const FunctionPtr &each) { return submits(*each); };
-  if (std::ranges::any_of(program->functions_, isMarked) || std::ranges::none_of(program->functions_, submitsSome))
+  bool someMarked = std::ranges::any_of(program->functions_, isMarked);
+  // Beside orchestrators of devices, one of the host level is one without a mark.
+  auto becomes = [&](const FunctionPtr &each) {
+    return someMarked ? isHostLevel(*each) && !isMarked(each) : submitsSome(each);
+  };
+  if (std::ranges::none_of(program->functions_, becomes))
     return program;
   std::vector<FunctionPtr> functions;
   for (const FunctionPtr &each : program->functions_) {
-    if (!submits(*each)) {
+    if (!becomes(each)) {
       functions.push_back(each);
       continue;
     }

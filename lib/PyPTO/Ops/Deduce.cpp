@@ -143,6 +143,8 @@ TypePtr Deducer::deduce() {
     return reduce(false);
   case OpRule::Shape:
     return shaped();
+  case OpRule::Window:
+    return std::make_shared<const DistributedTensorType>(call.Elements("shape"), *call.Keyword<DataType>("dtype"));
   case OpRule::View:
     return view();
   case OpRule::Load:

@@ -45,12 +45,13 @@ TypePtr Deducer::view() const {
 TypePtr Deducer::load() const {
   TypePtr type = first();
   const Shape &whole = shapeOf(type);
-  Shape offsets = call.Elements("offsets"), shape = call.Elements("shapes"), valid = call.Elements("valid_shape");
+  Shape offsets = call.Elements("offsets"), valid = call.Elements("valid_shape"),
+        shape = call.Elements(row.Find("shapes") >= 0 ? "shapes" : "shape");
   CHECK(offsets.size() == whole.size() && shape.size() == whole.size())
       << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
       << offsets.size() << " and " << shape.size();
   CHECK(valid.empty() || valid.size() == shape.size()) << "valid_shape needs " << shape.size() << " extents";
-  bool clamp = call.Keyword<bool>("clamp").value_or(false);
+  bool clamp = row.Find("clamp") >= 0 && call.Keyword<bool>("clamp").value_or(false);
   // Where everything is known, or asked for, what lies behind the tensor's end is not valid.
   for (size_t i = 0; i < shape.size(); ++i) {
     auto end = ConstantInt(whole[i]), start = ConstantInt(offsets[i]), size = ConstantInt(shape[i]);

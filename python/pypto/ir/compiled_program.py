@@ -31,6 +31,7 @@ def main_of(program):
     """What a run of a program is: its orchestrator, else its only kernel. ValueError where there is neither."""
     held = list(ir.with_orchestrators(program).functions.values())
     mains = [each for each in held if each.func_type == ir.FunctionType.Orchestration] or held
+    mains = [each for each in mains if each.level == ir.Level.HOST] or mains
     if len(mains) != 1:
         names = ", ".join(each.name for each in mains)
         raise ValueError(f"{program.name}: has no orchestrator, but {names or 'no function'}; mark one with type=")
@@ -103,13 +104,13 @@ def sizes_of(name, types, shapes):
     return sizes
 
 
-def compile_to(program, file, processor, blocks=1, sizes=None):
-    """Writes a `.pmodel`, `.pto` or `.cpp`. `sizes`: extents that the program leaves to the run, by name. ParserError
-    with the place in the source."""
+def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
+    """Writes a `.pmodel`, `.pto` or `.cpp`. `sizes`: extents that the program leaves to the run, by name; `ranks`:
+    devices of a program of the host level. ParserError with the place in the source."""
     from pto_mlir import _compiler
 
     try:
-        _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks, sizes or {})
+        _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks, sizes or {}, ranks)
     except _compiler.CompileError as error:
         text = str(error)
     else:
@@ -163,7 +164,7 @@ class CompiledProgram:
 
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.pmodel"
-            compile_to(self.program, file, config.processor, sizes=self._sizes)
+            compile_to(self.program, file, config.processor, sizes=self._sizes, ranks=config.ranks)
             session, data = runtime.InferenceSession(file), file.read_bytes()
         if config.save_kernels and config.save_kernels_dir:
             target = Path(config.save_kernels_dir)

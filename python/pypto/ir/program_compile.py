@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 from pypto.ir.compiled_program import CompiledProgram, compile_to
+from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.pypto_core import ir
 
 
@@ -29,20 +30,23 @@ def compile_program(
     for name in others:
         if name not in ("skip_ptoas", "distributed_config", "memory_planner", "verification_level", "profiling"):
             raise TypeError(f"ir.compile: has no parameter {name}")
-    if others.get("distributed_config") is not None:
-        raise ValueError("distributed_config: programs of several ranks are not supported yet")
-    config = RunConfig(platform=platform or ("a5sim" if "950" in str(backend_type) else "a2a3sim"))
-    compiled = CompiledProgram(program, config)
+    distributed = others.pop("distributed_config", None)
+    platform = platform or ("a5sim" if "950" in str(backend_type) else "a2a3sim")
+    config = RunConfig(platform=platform, distributed_config=distributed)
+    compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
     if output_dir is None:
         base = os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output")
         output_dir = Path(base) / f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}"
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    compile_to(program, folder / f"{program.name}.pto", config.processor)
+    compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
     (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
-    compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
+    if distributed is None:
+        compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
+    else:
+        compiled.left_out = {"orchestration": "programs of several ranks have no output tree; the .pmodel has them"}
     compiled.output_dir = folder
     return compiled
 

@@ -43,6 +43,7 @@ class Callees:
             return super().value_Call(node)
         arguments, keywords = self.arguments(node)
         keywords.pop("attrs", None)
+        device = {key: keywords.pop(key) for key in ("device",) if key in keywords and self.is_host}
         try:
             given = definition.given(arguments, keywords)
         except TypeError as error:
@@ -51,13 +52,15 @@ class Callees:
             self.fail(UnsupportedFeatureError, f"{definition.__name__} calls itself", node, "use a loop")
         if definition.kind == "inline":
             return self.inline(definition, given, node)
+        if definition.kind == "" and self.is_host:
+            return self.call_kernel(definition, given, node, device)
         if definition.kind not in ("incore", "opaque"):
             hint = "@pl.jit.incore makes a kernel, @pl.jit.inline a part of one"
             self.fail(UnsupportedFeatureError, f"calls of {definition.title} are not supported yet", node, hint)
         if self.in_kernel:
             hint = "@pl.jit.inline can be called in a kernel"
             self.fail(UnsupportedFeatureError, f"a kernel calls no kernel: {definition.__name__}", node, hint)
-        return self.call_kernel(definition, given, node)
+        return self.call_kernel(definition, given, node, device)
 
     def definition(self, node):
         if isinstance(node, ast.Name) and node.id not in self.env:
@@ -101,7 +104,7 @@ class Callees:
 
     # --- kernels -------------------------------------------------------------------------------
 
-    def call_kernel(self, definition, given, node):
+    def call_kernel(self, definition, given, node, keywords=None):
         values, passed = {}, []
         for name, value in given.items():
             if isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType):
@@ -119,7 +122,7 @@ class Callees:
             else:
                 self.fail(ParserTypeError, f"{definition.__name__}: argument {name} is no value of a kernel", node)
         function = self.kernel_of(definition, values, node)
-        return self.call_function(function, passed, {}, node)
+        return self.call_function(function, passed, keywords or {}, node)
 
     def kernel_of(self, definition, values, node):
         """The specialisation of a kernel: parsed once for arguments of the same kinds."""
@@ -133,7 +136,8 @@ class Callees:
             parser = type(self)(source, definition.closure(), values, self.program)
             self.program.open.append(definition)
             try:
-                made = parser.kernel(tree, self.program.name(definition.__name__))
+                read = parser.device_function if definition.kind == "" else parser.kernel
+                made = read(tree, self.program.name(definition.__name__))
             except (TypeError, ValueError) as error:
                 if hasattr(error, "span"):
                     raise

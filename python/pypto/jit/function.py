@@ -20,8 +20,8 @@ class JITFunction(Definition):
     parameter. A ParserError says what of the language is wrong or not supported, with file, line and column.
     """
 
-    def __init__(self, held, names):
-        super().__init__(held, names)
+    def __init__(self, held, names, kind=""):
+        super().__init__(held, names, kind)
         self._cache = {}
 
     def __call__(self, *args, config=None, **keywords):
@@ -34,9 +34,7 @@ class JITFunction(Definition):
         """The CompiledProgram for such arguments, without running it. Without any: for what the annotations say."""
         if args or keywords or not self.order:
             return self._compiled(args, keywords, _config(config))[0]
-        from pypto.ir.compiled_program import CompiledProgram
-
-        return CompiledProgram(self.program(dict.fromkeys(self.order)), _config(config), self.order)
+        return self._made(self.program(dict.fromkeys(self.order)), _config(config))
 
     def lower(self, *args, config=None, **keywords):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept."""
@@ -57,19 +55,25 @@ class JITFunction(Definition):
         from pypto.jit.specialise import JitParser
 
         node, source, _ = self.source()
-        return JitParser(source, closure or self.closure(), values).specialise(node)
+        return JitParser(source, closure or self.closure(), values).specialise(node, self.kind == "host")
+
+    def _made(self, program, config, numbers=None):
+        if self.kind == "host":
+            from pypto.ir.distributed_compiled_program import DistributedCompiledProgram as Compiled
+        else:
+            from pypto.ir.compiled_program import CompiledProgram as Compiled
+        return Compiled(program, config, self.order, numbers)
 
     def _compiled(self, args, keywords, config):
         values, closure = self.values(args, keywords), self.closure()
         keys = tuple(key_of(value) for value in values.values())
-        key = keys, self.folded(closure, (self,)), config.platform, config.strategy
+        key = keys, self.folded(closure, (self,)), config.platform, config.strategy, config.ranks
         compiled = self._cache.get(key)
         if compiled is None:
-            from pypto.ir.compiled_program import CompiledProgram
             from pypto.jit.arguments import Shaped
 
             numbers = {name: value for name, value in values.items() if not isinstance(value, Shaped)}
-            compiled = CompiledProgram(self.program(values, closure), config, self.order, numbers)
+            compiled = self._made(self.program(values, closure), config, numbers)
             self._cache[key] = compiled
         return compiled, values
 
@@ -110,5 +114,13 @@ def jit(definition=None):
     return decorate(definition) if definition is not None else decorate
 
 
-for _kind in ("incore", "inline", "opaque", "host", "extern"):
+def _host(definition=None, **_):
+    """`@pl.jit.host` on a function of the host level, which calls functions under `@pl.jit` with `device=r`."""
+    names = _names(sys._getframe(1))
+    decorate = lambda held: JITFunction(held, names, "host")
+    return decorate(definition) if definition is not None else decorate
+
+
+jit.host = _host
+for _kind in ("incore", "inline", "opaque", "extern"):
     setattr(jit, _kind, _helper(_kind))

@@ -6,7 +6,7 @@ from pypto.jit import arguments
 from pypto.jit.arguments import Shaped
 from pypto.jit.callees import Callees, JitProgram
 from pypto.language.parser.diagnostics import ParserError, ParserTypeError, UnsupportedFeatureError
-from pypto.language.parser.function_parser import FunctionParser, statements
+from pypto.language.parser.function_parser import FunctionParser, is_window, statements
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
@@ -19,6 +19,8 @@ _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view
 _TENSORS = ("pl.full", "pl.arange", "pl.random")
 _COPIES = ("tensor.assemble",)  # a kernel of their own outside of scopes
 _READS = ("tensor.dim", "tensor.read")
+# What the host level does with ranks; the last one belongs everywhere.
+_RANKS = ("comm.world_size", "comm.alloc_window_buffer", "comm.window", "comm.get_comm_ctx")
 _TASKS = ("system.task_dummy", "system.task_invalid", "array.create", "array.get_element", "array.update_element")
 
 
@@ -30,13 +32,14 @@ class JitParser(Callees, FunctionParser):
         super().__init__(source, closure, program or JitProgram())
         self.given = values
         self.filling = None  # the argument whose annotation is read
-        self.in_kernel = False
+        self.in_kernel = self.is_host = False
         self.sizes = {}  # of extents that pl.dynamic names, by its object
 
-    def specialise(self, node):
+    def specialise(self, node, is_host=False):
         """The Program of the entry, an orchestrator, and the kernels that it calls. ParserError otherwise."""
+        self.is_host = is_host
         try:
-            entry = self.entry(node)
+            entry = self.entry(node, node.name)
         except ParserError as error:
             error.source_lines = error.source_lines or self.source.lines
             raise
@@ -46,13 +49,21 @@ class JitParser(Callees, FunctionParser):
         ir.verify(made)
         return made
 
-    def entry(self, node):
-        self.program.functions[node.name] = None  # the name is taken
+    def device_function(self, node, name):
+        """The orchestrator of a device, which the host level calls."""
+        try:
+            return self.entry(node, name)
+        except ParserError as error:
+            error.source_lines = error.source_lines or self.source.lines
+            raise
+
+    def entry(self, node, name):
+        self.program.functions[name] = None  # the name is taken
         params, declared = self.parameters(node)
         if not params:
             self.fail(UnsupportedFeatureError, "a program without tensors is not supported", node)
         body = self.statements(node)
-        del self.program.functions[node.name]
+        del self.program.functions[name]
         held = list(statements(body))
         calls = [each.value if isinstance(each, ir.AssignStmt) else getattr(each, "expr", None) for each in held]
         launches = [each for each in calls if isinstance(each, ir.Call) and isinstance(each.op, ir.GlobalVar)]
@@ -60,8 +71,9 @@ class JitParser(Callees, FunctionParser):
             self.fail(UnsupportedFeatureError, "an entry without a scope", node, f"put the work into `{_SCOPE}`")
         directions = self.checked_directions(node, params, declared, body)
         self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
+        level = {"level": ir.Level.HOST, "role": ir.Role.Orchestrator} if self.is_host else {}
         kind = ir.FunctionType.Orchestration
-        return ir.Function(node.name, params, [], body, self.span(node), type=kind, param_directions=directions)
+        return ir.Function(name, params, [], body, self.span(node), type=kind, param_directions=directions, **level)
 
     def kernel(self, node, name):
         """The kernel of a function under `@pl.jit.incore`."""
@@ -95,7 +107,7 @@ class JitParser(Callees, FunctionParser):
             if param in written and direction not in _OUT:
                 hint = f"{param.name_hint}: pl.Out[pl.Tensor]"
                 self.refuse(ParserTypeError, f"{param.name_hint} is written, but not declared as Out", param, hint)
-            if direction in _OUT and param not in written:
+            if direction in _OUT and param not in written and not is_window(param):
                 from pypto.backend.pto_backend import PartialCodegenError
 
                 raise PartialCodegenError(f"{node.name}: output {param.name_hint} is never written; use pl.store")
@@ -132,7 +144,7 @@ class JitParser(Callees, FunctionParser):
                 if not isinstance(value, ir.Expr):
                     self.env[name] = arguments.scalar(where, value, type_.dtype)
                     continue
-            elif type(type_) is not ir.TensorType:
+            elif not isinstance(type_, ir.TensorType):
                 self.fail(UnsupportedFeatureError, f"parameter {name} must be a tensor or a scalar", each)
             else:
                 self.check_tensor(where, value, type_, each)
@@ -247,7 +259,8 @@ class JitParser(Callees, FunctionParser):
         call = super().operation(name, arguments, keywords, node)
         called = call.op.name
         if not self.in_kernel:
-            if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES):
+            ranks = _RANKS if self.is_host else _RANKS[-1:]
+            if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES, *ranks):
                 message = f"{called} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
         return call

@@ -62,7 +62,11 @@ class RunConfig:
             raise ValueError(f"platform: expects one of {', '.join(_PROCESSORS)}, not {self.platform!r}")
         self.backend_type = "Ascend950" if self.processor == "a5" else "Ascend910B"
         if self.distributed_config is not None:
-            raise ValueError("distributed_config: programs of several ranks are not supported yet")
+            from pypto.ir.distributed_compiled_program import DistributedConfig
+
+            if not isinstance(self.distributed_config, DistributedConfig):
+                kind = type(self.distributed_config).__name__
+                raise TypeError(f"distributed_config: expects a DistributedConfig, not {kind}")
         if self.enable_l2_swimlane is not None:  # its older name
             self.enable_chip_swimlane = self.enable_l2_swimlane
         self.enable_chip_swimlane = _level("enable_chip_swimlane", self.enable_chip_swimlane, 4)
@@ -71,6 +75,11 @@ class RunConfig:
         _each("ring_task_window", self.ring_task_window, power(4), "a power of 2 from 4 on")
         _each("ring_heap", self.ring_heap, power(1024), "a power of 2 from 1024 on")
         _each("ring_dep_pool", self.ring_dep_pool, lambda value: value >= 4, "at least 4")
+
+    @property
+    def ranks(self) -> int:
+        """Devices that programs of the host level are compiled for."""
+        return 1 if self.distributed_config is None else len(self.distributed_config.device_ids)
 
     @property
     def processor(self) -> str:
@@ -120,6 +129,7 @@ def configure_log(*_, **__):
 _LAZY = {
     "ChipWorker": "worker",
     "DeviceTensor": "worker",
+    "DistributedWorker": "distributed_worker",
     "RegistrationHandle": "worker",
     "TensorSpec": "tensor_spec",
     "ScalarSpec": "tensor_spec",
@@ -137,6 +147,7 @@ def __getattr__(name):
 __all__ = [
     "ChipWorker",
     "DeviceTensor",
+    "DistributedWorker",
     "RegistrationHandle",
     "RunConfig",
     "ScalarSpec",

@@ -349,6 +349,7 @@ ARGUMENTS = {
     "tensor.create_tensor": "[16, 16], pl.FP32",
     "tensor.gather": "x, 0, x",
     "tile.load": "x, [0, 0], [16, 16]",
+    "comm.remote_load": "x, 1, [0, 0], [16, 16]",
     "tile.mgather": "x, pl.tile.full([1, 16], pl.INT32, 0)",
     "tile.transpose": "t, 0, 1",
     "tensor.transpose": "x, 0, 1",

@@ -31,6 +31,8 @@ struct PyPTOOptions {
   bool names = false;
   /// Extents of an entry's tensors that it leaves to the run (pl.dynamic), by name.
   std::map<std::string, int64_t> sizes;
+  /// Devices that a program of the host level runs on.
+  unsigned ranks = 1;
   /// Operations that are emitted as text; null: none. Used with `emitter`.
   const pypto::backend::Backend *backend = nullptr;
   pypto::codegen::PTOCodegen *emitter = nullptr;

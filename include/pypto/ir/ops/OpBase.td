@@ -52,6 +52,7 @@ def RuleColumn : Rule<"[1, N]">;
 def RuleShape : Rule<"extents of `shape`">;
 def RuleView : Rule<"same storage, extents of `shape`">;
 def RuleLoad : Rule<"a tile with the extents of `shapes`">;
+def RuleWindow : Rule<"a tensor of which each rank has a copy, with the extents of `shape`">;
 def RuleMove : Rule<"the same in `target_memory`">;
 def RuleCast : Rule<"elements of `target_type`">;
 def RuleMask : Rule<"packed bits as UINT8; on tensors 0 or 1 in the first operand's type">;

@@ -1,5 +1,6 @@
 //===- Ops.td - The table of PyPTO's operations -------------------------------===//
 
+include "pypto/ir/ops/Comm.td"
 include "pypto/ir/ops/Elementwise.td"
 include "pypto/ir/ops/Gather.td"
 include "pypto/ir/ops/Matrix.td"

@@ -96,7 +96,7 @@ class Annotations:
         return make(shape, dtype, memref, view)
 
     def type_DistributedTensor(self, node, items):
-        return self.type_Tensor(node, items, ir.DistributedTensorType)
+        return self.type_Tensor(node, items, lambda shape, dtype, *_: ir.DistributedTensorType(shape, dtype))
 
     def type_Tile(self, node, items):
         shape, dtype = self.shaped(node, items)

@@ -137,6 +137,9 @@ class Calls:
         says_type = arguments or "shape" in keywords or "dtype" in keywords
         if name.rpartition(".")[2] in _POPS and isinstance(declared, ir.TileType) and not says_type:
             keywords.update(shape=list(declared.shape), dtype=declared.dtype)
+        if name == "comm.alloc_window_buffer":
+            keywords.pop("name", None)
+            arguments = [[each] if not isinstance(each, list) else each for each in arguments]
         self.check_form(name, arguments, keywords, node)
         try:
             call = ir.create_op(
@@ -178,7 +181,9 @@ class Calls:
         return self.symbol(value, node) if isinstance(value, DynVar) else value
 
     def call_function(self, function, arguments, keywords, node):
-        attrs = keywords.pop("attrs", {})
+        attrs = dict(keywords.pop("attrs", {}))
+        if "device" in keywords:
+            attrs["device"] = self.as_expr(keywords.pop("device"), node, DataType.INDEX)
         if keywords:
             self.fail(ParserTypeError, f"{function.name} takes positional arguments only", node)
         if len(arguments) != len(function.params):

@@ -1,6 +1,7 @@
 """`@pl.function`, `@pl.program`, `pl.parse` and their neighbours."""
 
 import ast
+import importlib
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pypto.language.typing import dynamic
 from pypto.pypto_core import ir
 
 _LANGUAGE = "pypto.language"
+_DISTRIBUTED = "pypto.language.distributed"
 
 
 class _Program:
@@ -136,6 +138,9 @@ def _import(node, closure):
     for alias in node.names if isinstance(node, ast.Import) else []:
         if alias.name == _LANGUAGE and alias.asname:
             closure[alias.asname] = language
+            return True
+        if alias.name == _DISTRIBUTED and alias.asname:
+            closure[alias.asname] = importlib.import_module(_DISTRIBUTED)
             return True
     if isinstance(node, ast.ImportFrom) and node.module == "pypto" and not node.level:
         for alias in node.names:

@@ -17,7 +17,7 @@ from pypto.language.typing import DynVar
 from pypto.pypto_core import DataType, ir
 
 # Modules whose public names a program may read.
-_MODULES = ("pypto.language",)
+_MODULES = ("pypto.language", "pypto.language.distributed")
 _TYPES = (DataType, ir.Var, Name, Namespace, DynVar)
 
 
@@ -99,7 +99,7 @@ class Expressions:
             if name == "dtype" and not isinstance(base.type, (ir.UnknownType, ir.TupleType)):
                 return base.type.dtype
             self.fail(UnsupportedFeatureError, f"a value has no attribute {name} here", node, "shape and dtype exist")
-        allowed = isinstance(base, Namespace) or self.is_enum(base) or isinstance(base, type)
+        allowed = hasattr(base, "_members") or self.is_enum(base) or isinstance(base, type)
         if isinstance(base, types.ModuleType):
             allowed = base.__name__ in _MODULES or (self.trusted and not base.__name__.startswith("pypto"))
         if allowed:

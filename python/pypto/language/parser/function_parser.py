@@ -29,9 +29,28 @@ def statements(body):
             stack.append(each.body)
 
 
+# What operations call the operand that they write, where it is not "out".
+_WRITTEN = {
+    "tensor.assemble": "target",
+    "tensor.write": "x",
+    "comm.remote_store": "target",
+    "comm.notify": "target",
+    "comm.put": "dst",
+    "comm.get": "dst",
+    "comm.barrier": "signal",
+    **dict.fromkeys((f"comm.{name}" for name in ("allreduce", "broadcast", "allgather", "all_to_all")), "target"),
+    "comm.reduce_scatter": "target",
+}
+
+
+def is_window(param):
+    """Whether ranks exchange data by a parameter: it is then read and written, whatever is said of it."""
+    return isinstance(param.type, ir.DistributedTensorType)
+
+
 def written_operand(call):
     """The number of the operand that an operation writes in global memory; None for others."""
-    name = "target" if call.op.name == "tensor.assemble" else "out"
+    name = _WRITTEN.get(call.op.name, "out")
     names = ir.op_parameters(call.op.name) or []
     return names.index(name) if name in names else None
 
@@ -96,6 +115,9 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         """The tensor that a result of stores and calls is, or that a view is part of."""
         while True:
             if isinstance(value, ir.Call):
+                if value.op.name in ("tensor.slice", "tensor.reshape"):  # a part of a tensor as an argument
+                    value = value.args[0]
+                    continue
                 index = written_operand(value)
                 given = self.results_of(value) if isinstance(value.op, ir.GlobalVar) else []
                 if len(given) != 1 and index is None:
@@ -201,10 +223,13 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
     def directions(self, params, directions, body):
         """What annotations say; without any, a tensor that is stored to is Out, InOut if it is read as well."""
         if any(each is not None for each in directions):
-            return [each or _IN for each in directions]
+            pairs = zip(params, directions, strict=True)
+            return [_INOUT if is_window(param) else each or _IN for param, each in pairs]
         written, read = set(), set()
         self.uses(body, written, read)
-        return [_IN if p not in written else _INOUT if p in read else _OUT for p in params]
+        return [
+            _INOUT if is_window(p) or (p in written and p in read) else _OUT if p in written else _IN for p in params
+        ]
 
     def uses(self, node, written, read):
         """Tensors that calls below `node` write and read; results of stores count as what they were stored to."""

@@ -1,0 +1,206 @@
+// Operations in which all ranks take part: barriers around loads of the copies of others, or stores to them.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+namespace {
+
+/// Elements of a run that goes through one tile.
+int64_t runLength(Type element) { return (16 << 10) * 8 / int64_t(pto::getElementBits(element)); }
+
+} // namespace
+
+/// A barrier: each rank raises its cell in the copies of all others, and waits for theirs in its own. A cell is lowered
+/// by one and not set to zero, since a rank that was first may have raised it again.
+void Lowering::meet(const ir::ExprPtr &signal, const ir::CallPtr &op) {
+  Value view = valueOf(signal);
+  if (!copies.count(view))
+    (void)peersView(signal, indexConstant(0)); // which says so
+  int64_t cells = elementsOf(signal);
+  if (cells < plan->ranks)
+    fail(op->span_, nameOf(signal) + " has " + std::to_string(cells) + " cells; a barrier of " +
+                        std::to_string(plan->ranks) + " ranks needs one for each");
+  Value one = constant(b.getI32IntegerAttr(1), b.getI32Type()),
+        less = constant(b.getI32IntegerAttr(-1), b.getI32Type());
+  auto forOthers = [&](llvm::function_ref<void(Value)> body) {
+    forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+      Value isOther = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, at[0], rankIndex);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(b.create<scf::IfOp>(loc, isOther, /*withElseRegion=*/false).thenBlock());
+      body(at[0]);
+    });
+  };
+  forOthers([&](Value peer) { notifyCell(cellOf(pointerOf(peersView(signal, peer)), rankIndex), one, true); });
+  forOthers([&](Value peer) {
+    Value cell = cellOf(pointerOf(view), peer);
+    waitForCell(cell, one, true);
+    notifyCell(cell, less, true);
+  });
+}
+
+Value Lowering::meetRanks(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  meet(call.Operand("signal"), op);
+  return valueOf(call.Operand("signal"));
+}
+
+int64_t Lowering::elementsOf(const ir::ExprPtr &tensor) {
+  int64_t count = 1;
+  for (const ir::ExprPtr &extent : *ir::ShapeOf(tensor->type_)) {
+    auto known = getConstantIntValue(indexOf(extent));
+    if (!known)
+      fail(tensor->span_, nameOf(tensor) + " has an extent known at run time, which is not lowered yet here");
+    count *= std::clamp<int64_t>(*known, 0, 1 << 20);
+    CHECK(count <= int64_t(1) << 40) << "a tensor of so many elements";
+  }
+  return count;
+}
+
+/// The pointer `index` times `elements` on.
+Value Lowering::moved(Value pointer, Value index, int64_t elements) {
+  Value distance = b.create<arith::MulIOp>(loc, index, indexConstant(elements));
+  return b.create<pto::AddPtrOp>(loc, pointer, distance);
+}
+
+Value Lowering::runTile(Type element, int64_t elements) {
+  int64_t align = 256 / int64_t(pto::getElementBits(element)),
+          cols = int64_t(llvm::alignTo(uint64_t(elements), uint64_t(align)));
+  return tiles.create<pto::AllocTileOp>(loc, pto::makeVecTile(b.getContext(), 1, cols, element, 1, elements), Value(),
+                                        Value(), Value());
+}
+
+Value Lowering::runView(Value pointer, int64_t elements) {
+  Type element = cast<pto::PtrType>(pointer.getType()).getElementType();
+  SmallVector<int64_t> unknown(2, ShapedType::kDynamic);
+  SmallVector<Value> none(2, indexConstant(0)), sizes{indexConstant(1), indexConstant(elements)},
+      strides{indexConstant(elements), indexConstant(1)};
+  Value view =
+      b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(unknown, element), pointer, sizes, strides);
+  return b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get({1, elements}, element), view, none,
+                                        sizes);
+}
+
+void Lowering::copyRun(Value from, Value to, int64_t elements, const ir::CallPtr &op) {
+  Type element = cast<pto::PtrType>(from.getType()).getElementType();
+  if (from.getType() != to.getType())
+    fail(op->span_, op->op_->name_ + " works on tensors of one element type");
+  Value one = indexConstant(1);
+  for (int64_t begin = 0, part = runLength(element); begin < elements; begin += part) {
+    int64_t count = std::min(part, elements - begin);
+    Value tile = runTile(element, count);
+    b.create<pto::TLoadOp>(loc, runView(moved(from, one, begin), count), tile);
+    b.create<pto::TStoreOp>(loc, tile, runView(moved(to, one, begin), count));
+  }
+}
+
+/// `elements` of all copies, reduced in the order of the ranks, so that each rank computes the same bits.
+Value Lowering::reducedRun(const ir::OpView &call, Value own, int64_t begin, int64_t elements) {
+  ir::ExprPtr target = call.Operand("target");
+  Type element = cast<pto::PtrType>(own.getType()).getElementType();
+  Value sum = runTile(element, elements), next = runTile(element, elements), one = indexConstant(1);
+  // Where this rank's part begins, in the copy of another.
+  auto viewOf = [&](Value peer) {
+    Value first = pointerOf(peersView(target, peer));
+    if (call.row()->name == "comm.reduce_scatter")
+      first = moved(first, rankIndex, elementsOf(target) / plan->ranks);
+    return runView(moved(first, one, begin), elements);
+  };
+  b.create<pto::TLoadOp>(loc, viewOf(indexConstant(0)), sum);
+  if (plan->ranks == 1)
+    return sum;
+  forEach(ValueRange{indexConstant(plan->ranks - 1)}, [&](ValueRange at) {
+    b.create<pto::TLoadOp>(loc, viewOf(b.create<arith::AddIOp>(loc, at[0], one)), next);
+    switch (*call.Enum<ir::ReduceOp>("op")) {
+    case ir::ReduceOp::Sum:
+      b.create<pto::TAddOp>(loc, sum, next, sum);
+      break;
+    case ir::ReduceOp::Max:
+      b.create<pto::TMaxOp>(loc, sum, next, sum);
+      break;
+    case ir::ReduceOp::Min:
+      b.create<pto::TMinOp>(loc, sum, next, sum);
+      break;
+    case ir::ReduceOp::Prod:
+      b.create<pto::TMulOp>(loc, sum, next, sum);
+      break;
+    }
+  });
+  return sum;
+}
+
+Value Lowering::broadcast(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  ir::ExprPtr target = call.Operand("target"), signal = call.Operand("signal");
+  int64_t root = *call.Keyword<int64_t>("root");
+  if (root < 0 || root >= plan->ranks)
+    fail(op->span_, "there is no rank " + std::to_string(root) + " of " + std::to_string(plan->ranks) + " to be root");
+  meet(signal, op);
+  Value isOther = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rankIndex, indexConstant(root));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, isOther, /*withElseRegion=*/false).thenBlock());
+    copyRun(pointerOf(peersView(target, indexConstant(root))), pointerOf(valueOf(target)), elementsOf(target), op);
+  }
+  meet(signal, op);
+  return valueOf(target);
+}
+
+/// What each rank has for every other one: all of it, or the part of that rank.
+Value Lowering::gatherAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  bool parts = call.row()->name == "comm.all_to_all";
+  ir::ExprPtr source = call.Operand(parts ? "input" : "local"), target = call.Operand("target");
+  int64_t held = elementsOf(source), each = parts ? held / plan->ranks : held;
+  if (each * plan->ranks != (parts ? held : elementsOf(target)) || each * plan->ranks > elementsOf(target))
+    fail(op->span_, op->op_->name_ + ": " + nameOf(target) + " has " + std::to_string(elementsOf(target)) +
+                        " elements, and " + nameOf(source) + " " + std::to_string(held) + ", for " +
+                        std::to_string(plan->ranks) + " ranks");
+  meet(call.Operand("signal"), op);
+  Value from = pointerOf(valueOf(source));
+  forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+    Value to = moved(pointerOf(peersView(target, at[0])), rankIndex, each);
+    copyRun(parts ? moved(from, at[0], each) : from, to, each, op);
+  });
+  meet(call.Operand("signal"), op);
+  return valueOf(target);
+}
+
+Value Lowering::reduceScatter(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  ir::ExprPtr target = call.Operand("target");
+  int64_t each = elementsOf(target) / plan->ranks;
+  if (each * plan->ranks != elementsOf(target))
+    fail(op->span_, nameOf(target) + " has no equal parts for " + std::to_string(plan->ranks) + " ranks");
+  meet(call.Operand("signal"), op);
+  Value own = pointerOf(valueOf(target)), one = indexConstant(1);
+  int64_t part = runLength(cast<pto::PtrType>(own.getType()).getElementType());
+  for (int64_t begin = 0; begin < each; begin += part) {
+    int64_t count = std::min(part, each - begin);
+    Value sum = reducedRun(call, own, begin, count); // nobody else reads this part
+    b.create<pto::TStoreOp>(loc, sum, runView(moved(moved(own, rankIndex, each), one, begin), count));
+  }
+  meet(call.Operand("signal"), op);
+  return valueOf(target);
+}
+
+/// A copy is overwritten when all ranks have read it.
+Value Lowering::reduceAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  ir::ExprPtr target = call.Operand("target");
+  if (*call.Keyword<int64_t>("core_num") != 1)
+    fail(op->span_, "allreduce on several cores is not lowered yet");
+  int64_t all = elementsOf(target);
+  meet(call.Operand("signal"), op);
+  Value own = pointerOf(valueOf(target)), one = indexConstant(1);
+  int64_t part = runLength(cast<pto::PtrType>(own.getType()).getElementType());
+  for (int64_t begin = 0; begin < all; begin += part) {
+    int64_t count = std::min(part, all - begin);
+    Value sum = reducedRun(call, own, begin, count);
+    meet(call.Operand("signal"), op);
+    b.create<pto::TStoreOp>(loc, sum, runView(moved(own, one, begin), count));
+  }
+  return valueOf(target);
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,148 @@
+// The host level: functions of devices that it calls, and memory that every device has a copy of.
+#include "Orchestrator.h"
+#include "TensorsToTiles.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
+  std::string_view name = call.row()->name;
+  if (name == "comm.world_size")
+    return ranks;
+  if (name == "comm.alloc_window_buffer")
+    return allocateWindow(call, op);
+  if (name == "comm.window")
+    return windowOf(call, op);
+  if (name == "comm.get_comm_ctx")
+    return viewOf(call.Operand("tensor"));
+  fail(op.span_, op.op_->name_ + " belongs into a kernel");
+}
+
+/// A copy for each rank; bytes of one copy are a multiple of what allocations are aligned to, and at least a page.
+Held Orchestrator::allocateWindow(const ir::OpView &call, const ir::Call &op) {
+  constexpr int64_t least = 4096, alignment = 512, most = int64_t(1) << 40;
+  std::vector<Number> shape = numbersOf(call.Elements("shape"));
+  pypto::DataType dtype = *call.Keyword<pypto::DataType>("dtype");
+  int64_t bytes = std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1);
+  View view{unsigned(buffers.size()), 0, {}, shape, std::vector<Number>(shape.size()), dtype};
+  for (int64_t axis = int64_t(shape.size()), dense = 1; axis-- > 0;) {
+    view.strides[axis] = dense;
+    bool fits = shape[axis].isKnown() && shape[axis].known > 0 && !llvm::MulOverflow(bytes, shape[axis].known, bytes) &&
+                bytes <= most;
+    if (!fits)
+      fail(op.span_, "a window buffer of this shape cannot be made");
+    dense *= shape[axis].known;
+  }
+  int64_t pitch = int64_t(llvm::alignTo(uint64_t(std::max(bytes, least)), uint64_t(alignment)));
+  buffers.push_back({"window" + std::to_string(buffers.size()), shape, dtype, {}, windows});
+  buffers.back().pitch = pitch;
+  windows += pitch * ranks;
+  if (windows > most)
+    fail(op.span_, "the program makes windows of more than 1 TiB");
+  return view;
+}
+
+View Orchestrator::windowOf(const ir::OpView &call, const ir::Call &op) {
+  View view = viewOf(call.Operand("buffer"));
+  const Buffer &buffer = buffers[view.buffer];
+  if (!buffer.pitch)
+    fail(op.span_, "pld.window is of a buffer that pld.alloc_window_buffer made");
+  view.shape = numbersOf(call.Elements("shape"));
+  view.strides.assign(view.shape.size(), 1);
+  view.dtype = *call.Keyword<pypto::DataType>("dtype");
+  int64_t bytes = std::max<int64_t>(int64_t(view.dtype.GetBit()) / 8, 1), dense = 1;
+  int64_t room = std::max<int64_t>(int64_t(buffer.dtype.GetBit()) / 8, 1);
+  for (const Number &extent : buffer.shape)
+    room *= extent.known;
+  for (size_t axis = view.shape.size(); axis-- > 0;) {
+    const Number &extent = view.shape[axis];
+    view.strides[axis] = dense;
+    if (!extent.isKnown() || extent.known < 1 || llvm::MulOverflow(dense, extent.known, dense))
+      fail(op.span_, "a window of this shape cannot be made");
+  }
+  if (llvm::MulOverflow(bytes, dense, bytes) || bytes > room)
+    fail(op.span_, "the window needs " + std::to_string(bytes) + " bytes, its buffer has " + std::to_string(room));
+  return view;
+}
+
+/// What a SubWorker does is the caller's; it runs when the launches have ended.
+void Orchestrator::callSubWorker(const ir::Function &function, const ir::Span &span) {
+  if (depth > 0)
+    fail(span, function.name_ + " is called by a device; SubWorkers are called from the host level");
+  hasCalledBack = true;
+}
+
+Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body) {
+  const ir::Attr *attr = ir::FindAttr(op.attrs_, "device");
+  if (!attr)
+    return body();
+  auto *number = std::get_if<int64_t>(attr);
+  auto *expr = std::get_if<ir::ExprPtr>(attr);
+  if (!number && !expr)
+    fail(op.span_, "device= is the number of a rank");
+  int64_t device = number ? *number : integerOf(*expr);
+  if (device < 0 || device >= ranks)
+    fail(op.span_, "there is no device " + std::to_string(device) + ": the program is compiled for " +
+                       std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + " (DistributedConfig.device_ids)");
+  int64_t outer = std::exchange(rank, device);
+  auto back = llvm::make_scope_exit([&] { rank = outer; });
+  return body();
+}
+
+void Orchestrator::bindParameter(const ir::Function &function, const ir::VarPtr &param, const Held &argument,
+                                 const ir::Span &span) {
+  std::string who = function.name_ + ": argument " + param->name_hint_;
+  auto *view = std::get_if<View>(&argument);
+  auto type = ir::As<ir::TensorType>(param->type_);
+  if ((type != nullptr) != (view != nullptr))
+    fail(span, who + (type ? " is no tensor" : " is a tensor, not a number"));
+  held[param.get()] = argument;
+  if (!type)
+    return;
+  if (type->shape_.size() != view->shape.size())
+    fail(span, who + " expects " + std::to_string(type->shape_.size()) + " axes, not " + textOf(view->shape));
+  for (size_t axis = 0; axis < view->shape.size(); ++axis) {
+    const Number &extent = view->shape[axis];
+    auto known = ir::ConstantInt(type->shape_[axis]);
+    if (known && extent.isKnown() && *known != extent.known)
+      fail(span, who + " expects " + std::to_string(*known) + " on axis " + std::to_string(axis) + ", not " +
+                     textOf(view->shape));
+    if (auto symbol = ir::As<ir::Var>(type->shape_[axis]); symbol && extent.isKnown())
+      held[symbol.get()] = extent.known;
+  }
+  if (type->dtype_ != view->dtype)
+    fail(span, who + " expects " + std::string(type->dtype_.Name()) + ", not " + std::string(view->dtype.Name()));
+}
+
+/// Runs the statements of a function of one device.
+Held Orchestrator::callOrchestrator(const ir::FunctionPtr &function, const std::vector<Held> &arguments,
+                                    const ir::Span &span) {
+  constexpr unsigned most = 16;
+  if (depth == most)
+    fail(span, "orchestrators call each other more than " + std::to_string(most) + " deep");
+  for (size_t i = 0; i < function->params_.size(); ++i)
+    bindParameter(*function, function->params_[i], arguments[i], span);
+  ir::FunctionPtr &split = called[function.get()];
+  if (!split)
+    split = splitMixedScopes(function);
+  ir::FunctionPtr outer = std::exchange(current, split);
+  ++depth;
+  returned.clear();
+  VisitStmt(split->body_);
+  --depth;
+  current = outer;
+  Results given;
+  for (const Held &value : std::exchange(returned, {}))
+    if (auto *view = std::get_if<View>(&value))
+      given.views.push_back(*view);
+  for (size_t i = 0; i < arguments.size() && given.views.empty(); ++i)
+    if (auto *view = std::get_if<View>(&arguments[i]); view && writes(function->param_directions_[i]))
+      given.views.push_back(*view);
+  return given.views.size() == 1 ? Held(given.views.front()) : Held(given);
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,114 @@
+"""Programs of several ranks, ready to run: the devices are simulated in this process, at the same time."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pypto.ir.compiled_program import CompiledProgram, main_of
+from pypto.language.parser.diagnostics import UnsupportedFeatureError
+from pypto.language.parser.function_parser import returned_parameters, statements
+from pypto.pypto_core import ir
+
+_MOST = 64
+
+
+@dataclass
+class DistributedConfig:
+    """The devices of a program: rank i runs on `device_ids[i]`. `num_sub_workers`, `runtime` and `aicpu_thread_num`
+    say how processes of a real machine share the work, and change nothing here. ValueError for wrong numbers."""
+
+    device_ids: list[int] = field(default_factory=lambda: [0])
+    num_sub_workers: int = 0
+    runtime: Any = None
+    aicpu_thread_num: Any = None
+
+    def __post_init__(self):
+        self.device_ids = list(self.device_ids)
+        if not 1 <= len(self.device_ids) <= _MOST:
+            raise ValueError(f"device_ids: expects 1 to {_MOST} devices, not {len(self.device_ids)}")
+        for device in self.device_ids:
+            if not isinstance(device, int) or isinstance(device, bool) or device < 0:
+                raise ValueError(f"device_ids: {device!r} is no number of a device")
+        if len(set(self.device_ids)) != len(self.device_ids):
+            raise ValueError(f"device_ids: {self.device_ids} names a device twice")
+
+
+class DistributedCompiledProgram(CompiledProgram):
+    """A program of the host level, callable like every CompiledProgram; `ranks` says how many devices it has.
+
+    Its SubWorkers, Python functions that the host level calls with tensors, are bound by `prepare`.
+    """
+
+    def __init__(self, program, config, *args, **keywords):
+        self.ranks, self._bound = config.ranks, {}
+        super().__init__(program, config, *args, **keywords)
+        self.sub_workers = sub_worker_calls(program, main_of(program))
+
+    def prepare(self, callbacks=None, sub_worker_overrides=None, extra_compiled=None, config=None):
+        """A DistributedWorker that runs this program, and `extra_compiled`. `callbacks` and `sub_worker_overrides`:
+        what SubWorkers do, by name. ValueError for one that is not bound, or that the program does not call."""
+        from pypto.runtime.distributed_worker import DistributedWorker
+
+        return DistributedWorker([self, *(extra_compiled or [])], {**(callbacks or {}), **(sub_worker_overrides or {})})
+
+    def run_with(self, callbacks, *args, **keywords):
+        """Runs with SubWorkers by name."""
+        self._bound = callbacks
+        try:
+            return self(*args, **keywords)
+        finally:
+            self._bound = {}
+
+    def _of_sizes(self, args, keywords, inputs):
+        made = super()._of_sizes(args, keywords, inputs)
+        made._bound = self._bound
+        return made
+
+    def launch(self, values, args=()):
+        """As for every program; then the SubWorkers that it calls, in order."""
+        bound = self._bound
+        for name, _ in self.sub_workers:
+            if name not in bound:
+                raise ValueError(f"{self._name}: the SubWorker {name} is not bound; use prepare(callbacks=)")
+        returned = super().launch(values, args)
+        for name, names in self.sub_workers:
+            bound[name]([values[each] for each in names])
+        return returned
+
+
+def sub_worker_calls(program, main):
+    """(SubWorker, names of the parameters that it gets) of each call in the host level. UnsupportedFeatureError for
+    calls in loops and branches, and for tensors that are no parameters."""
+    workers = {each.name for each in program.functions.values() if each.role == ir.Role.SubWorker}
+    roots, found = {param: param.name_hint for param in main.params}, []
+    body = main.body.stmts if isinstance(main.body, ir.SeqStmts) else [main.body]
+    for stmt in body:
+        call = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
+        if isinstance(stmt, ir.ReturnStmt) or not isinstance(call, (ir.Call, ir.Var)):
+            continue
+        if isinstance(call, ir.Var):
+            roots[stmt.var] = roots.get(call)
+        elif call.op.name in workers:
+            names = [roots.get(each) for each in call.args]
+            if None in names:
+                raise UnsupportedFeatureError(
+                    f"{call.op.name}: a SubWorker gets parameters of the host level", stmt.span
+                )
+            found.append((call.op.name, names))
+        elif isinstance(stmt, ir.AssignStmt) and isinstance(call.op, ir.GlobalVar):
+            function = program.functions.get(call.op.name)
+            numbers = returned_parameters(function) if function is not None else []
+            outputs = [i for i, each in enumerate(function.param_directions) if each != ir.ParamDirection.In]
+            given = [call.args[number] for number in numbers or outputs[:1]]
+            if len(given) == 1:
+                roots[stmt.var] = roots.get(given[0])
+    _refuse_nested(body, workers)
+    return found
+
+
+def _refuse_nested(body, workers):
+    for stmt in body:
+        for each in statements(stmt) if isinstance(stmt, (ir.ForStmt, ir.WhileStmt, ir.IfStmt, ir.ScopeStmt)) else ():
+            call = getattr(each, "value", None) or getattr(each, "expr", None)
+            if isinstance(call, ir.Call) and call.op.name in workers:
+                message = f"{call.op.name}: a SubWorker is called at the end of the host level, not in a loop or branch"
+                raise UnsupportedFeatureError(message, each.span)
