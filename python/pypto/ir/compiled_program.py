@@ -151,6 +151,18 @@ class CompiledProgram:
         self._made = {name: outputs[name] for name in outputs if name not in self._types}
         self.has_return = bool(self._made)
 
+    runtime_name = "pto_mlir"
+
+    @property
+    def runtime_config(self):
+        """The settings of the runtime: none."""
+        return {}
+
+    @property
+    def chip_callable(self):
+        """What a device runs: this."""
+        return self
+
     def __fspath__(self):
         if self.output_dir is None:
             raise TypeError(f"{self._name}: was compiled in memory; ir.compile writes a folder")

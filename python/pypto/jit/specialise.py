@@ -214,6 +214,8 @@ class JitParser(Callees, FunctionParser):
             self.fail(UnsupportedFeatureError, "scopes inside a kernel are not supported yet", node, hint)
         begin = len(self.out)
         super().stmt_With(node)
+        if any(each.arg == "predicate" for each in getattr(node.items[0].context_expr, "keywords", [])):
+            return  # a branch, whose scope was checked
         scope = self.out[begin]
         if isinstance(scope, ir.InCoreScopeStmt):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
@@ -240,22 +242,12 @@ class JitParser(Callees, FunctionParser):
             self.fail(UnsupportedFeatureError, f"{value.name} has no size here", node, hint)
         return super().closure_value(value, node)
 
-    @staticmethod
-    def is_tile(value):
-        return isinstance(value, ir.Expr) and isinstance(value.type, ir.TileType)
-
-    @staticmethod
-    def is_tensor(value):
-        return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
-
     def operation(self, name, arguments, keywords, node):
         if name == "pl.func_attr" or name.startswith("pl.static_"):
             hint = f"one kernel: `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, f"{name} is not supported yet", node, hint)
         if name in _TENSORS:
             name = name.replace("pl.", "tensor.")
-        if name == "pl.assemble" and len(arguments) > 2 and self.is_tile(arguments[1]) and self.is_tensor(arguments[0]):
-            name, arguments = "tile.store", [arguments[1], arguments[2], arguments[0], *arguments[3:]]
         call = super().operation(name, arguments, keywords, node)
         called = call.op.name
         if not self.in_kernel:

@@ -46,6 +46,7 @@ MX_A_ZZ, MX_B_NN = TensorLayout.MX_A_ZZ, TensorLayout.MX_B_NN
 for _name in dir(DataType):
     if _name.isupper() and not _name.startswith("_"):
         globals()[_name] = getattr(DataType, _name)
+AUTO = None  # of an address: where the compiler puts it
 _ENTRIES = ("function", "loads", "loads_program", "parse", "parse_program", "program")
 
 
@@ -65,6 +66,7 @@ def __getattr__(name):
 
 
 __all__ = [
+    "AUTO",
     "Array",
     "AtomicType",
     "CompactMode",

@@ -19,13 +19,22 @@ extern "C" int run_{name}(const pto_input *inputs, size_t num_inputs, const pto_
 
 
 def _kernels(program, main):
-    """(name, kind of core) of each function that runs on a core."""
+    """(name, kind of core) of each function that runs on a core, and of each scope of the orchestrator."""
     from pypto.pypto_core import ir
 
     kinds = ir.FunctionType
     for each in program.functions.values():
         if each is not main and each.func_type in (kinds.InCore, kinds.AIC, kinds.AIV, kinds.Opaque):
             yield each.name, "aic" if each.func_type == kinds.AIC else "aiv"
+    pending, found = [main.body], 0
+    while pending:
+        stmt = pending.pop(0)
+        if isinstance(stmt, (ir.InCoreScopeStmt, ir.SpmdScopeStmt)):
+            yield stmt.name_hint or f"{main.name}_incore_{found}", "aiv"
+            found += 1
+            continue
+        inner = [getattr(stmt, name, None) for name in ("body", "then_body", "else_body")]
+        pending[:0] = [*getattr(stmt, "stmts", []), *(each for each in inner if each is not None)]
 
 
 def write_tree(program, folder, platform):

@@ -1,5 +1,7 @@
 """ChipWorker: programs that are kept ready on a device, and tensors that stay there."""
 
+import ctypes
+
 import numpy as np
 
 from pypto.ir.compiled_program import CompiledProgram
@@ -13,6 +15,15 @@ class DeviceTensor:
     def __init__(self, worker, array, dtype):
         self.shape, self.dtype = tuple(array.shape), dtype
         self._worker, self._array = worker, array
+
+    @property
+    def data_ptr(self):
+        """The address of its memory, for copies by address."""
+        return self.held("data_ptr").ctypes.data
+
+    @property
+    def nbytes(self):
+        return self.held("nbytes").nbytes
 
     def held(self, where):
         """The memory. ValueError after it was freed."""
@@ -91,6 +102,23 @@ class ChipWorker:
     def free_tensor(self, tensor):
         tensor.held("free_tensor")
         tensor._array = None
+
+    def copy_from(self, host, device, count):
+        """Copies bytes of a tensor of the worker to an address of the host."""
+        ctypes.memmove(host, self._inside("copy_from", device, count), count)
+
+    def copy_to(self, device, host, count):
+        """Copies bytes from an address of the host into a tensor of the worker."""
+        ctypes.memmove(self._inside("copy_to", device, count), host, count)
+
+    def _inside(self, where, address, count):
+        """The address, if all bytes lie in one tensor of the worker. ValueError otherwise."""
+        self._open()
+        for each in self._tensors:
+            array = each._array
+            if array is not None and count >= 0 and 0 <= address - array.ctypes.data <= array.nbytes - count:
+                return address
+        raise ValueError(f"{where}: {count} bytes at {address:#x} are in no tensor of the worker")
 
     def close(self):
         for tensor in self._tensors:

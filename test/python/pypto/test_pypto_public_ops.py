@@ -251,3 +251,31 @@ class P:
     with pytest.raises(Exception, match=re.escape(message)) as error:
         CompiledProgram(pl.parse_program(text), RunConfig())
     assert ":7:" in str(error.value) or error.value.span["line"] == 7
+
+
+@pytest.mark.parametrize("gates", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_scopes_with_predicates(gates):
+    @pl.jit
+    def gated(x: pl.Tensor, gate: pl.Tensor, y: pl.InOut[pl.Tensor]):
+        for i in pl.spmd(2, predicate=(gate[0] > 0)):
+            y[i * 16 : i * 16 + 16, :] = pl.add(x[i * 16 : i * 16 + 16, :], 1.0)
+        with pl.spmd(2, predicate=(gate[1] > 0)):
+            j = pl.tile.get_block_idx()
+            y[j * 16 : j * 16 + 16, :] = pl.mul(y[j * 16 : j * 16 + 16, :], 2.0)
+
+    x, y = numbers(32, 32), np.full((32, 32), 5, np.float32)
+    gated(x, np.array(gates, np.int32), y)
+    expected = x + 1 if gates[0] else np.full((32, 32), 5, np.float32)
+    np.testing.assert_array_equal(y, expected * 2 if gates[1] else expected)
+
+
+def test_bytes_of_a_worker_by_address():
+    from pypto.runtime import ChipWorker
+
+    x, y = numbers(8, 8), np.zeros((8, 8), np.float32)
+    with ChipWorker() as worker:
+        held = worker.alloc_tensor((8, 8), np.float32, init=x)
+        worker.copy_from(y.ctypes.data, held.data_ptr, held.nbytes)
+        np.testing.assert_array_equal(y, x)
+        with pytest.raises(ValueError, match="are in no tensor of the worker"):
+            worker.copy_from(y.ctypes.data, held.data_ptr + 4, held.nbytes)

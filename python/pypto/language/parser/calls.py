@@ -31,6 +31,14 @@ def _named(error):
     return f"pl.{space} operation '{base}': {rest}" if colon and base.isidentifier() else text
 
 
+def is_tile(value):
+    return isinstance(value, ir.Expr) and isinstance(value.type, ir.TileType)
+
+
+def is_tensor(value):
+    return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
+
+
 class Calls:
     """Needs Expressions, and `self.program` with the functions that can be called."""
 
@@ -132,6 +140,8 @@ class Calls:
         """A call of an operation of the table, checked; errors at its place."""
         attrs = keywords.pop("attrs", None)
         declared, self.declared = self.declared, None
+        if name == "pl.assemble" and len(arguments) > 2 and is_tile(arguments[1]) and is_tensor(arguments[0]):
+            name, arguments = "tile.store", [arguments[1], arguments[2], arguments[0], *arguments[3:]]
         if name in _GENERATED and isinstance(declared, ir.TensorType):
             name = name.replace("pl.", "tensor.")
         says_type = arguments or "shape" in keywords or "dtype" in keywords

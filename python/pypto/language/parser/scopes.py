@@ -39,6 +39,8 @@ class Scopes:
         """for i in pl.spmd(n): `i` is the block that runs the body."""
         if not isinstance(node.target, ast.Name):
             self.fail(ParserSyntaxError, "target must be a name", node.target)
+        if self.predicated(node, call, ast.For(node.target, None, node.body, [])):
+            return
         arguments, attrs = self.scope_arguments(call)
         index = ir.create_op("tile.get_block_idx", span=self.span(node.target))
         block = ir.Var(node.target.id, index.type, self.span(node.target))
@@ -85,8 +87,27 @@ class Scopes:
         call = node.items[0].context_expr
         callee = self.value(call.func)
         name = callee.full if isinstance(callee, Name) else ""
-        self.scope(node, name, call)
+        plain = ast.With([ast.withitem(None, None)], node.body)
+        if name != "pl.spmd" or not self.predicated(node, call, plain):
+            self.scope(node, name, call)
         self.name_task(node, name)
+
+    def predicated(self, node, call, plain):
+        """A scope that runs where its predicate holds: `plain`, which lacks its call, in a branch. Whether it has one.
+        The element is read behind the tasks that write it, as a scheduler would."""
+        found = [each for each in call.keywords if each.arg == "predicate"]
+        if not found:
+            return False
+        self.predicate(found[0].value)  # its form
+        rest = [each for each in call.keywords if each.arg != "predicate"]
+        launch = ast.copy_location(ast.Call(call.func, call.args, rest), call)
+        if isinstance(plain, ast.With):
+            plain.items[0].context_expr = launch
+        else:
+            plain.iter = launch
+        branch = ast.If(found[0].value, [ast.copy_location(plain, node)], [])
+        self.statement(ast.copy_location(branch, node))
+        return True
 
     def name_task(self, node, name):
         """`as task`. Launches are ordered by the memory that they share, so a task behind the scope is as good."""
