@@ -244,6 +244,13 @@ def test_empty_tensors(tmp_path):
     assert (y.shape, n.shape, z.tolist()) == ((0, 0), (0,), ["a"])
 
 
+def test_strings_that_nothing_reads(tmp_path):
+    nodes = [node("Relu", ["v"], ["y"]), node("Shape", ["x"], ["s"])]
+    session = build(tmp_path, nodes, [info("x", S, [2]), info("v", F, [3])], [info("y", F, [3]), info("s", I, [1])])
+    y, s = session.run(None, {"x": ["a", "b"], "v": np.array([-1, 2, 3], np.float32)})
+    assert (y.tolist(), s.tolist()) == ([0, 2, 3], [2])
+
+
 def test_tools(tmp_path):
     """The file says what it takes, and model_runner reads and writes strings as numpy's text type."""
     build(tmp_path, [node("StringConcat", ["x", "x"], ["y"])], [info("x", S, [2])], [info("y", S, [2])])

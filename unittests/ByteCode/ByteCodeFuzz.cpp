@@ -24,6 +24,7 @@ void tryModule(Module module) {
   if (!back || !(*back == loaded))
     std::abort();
   static auto provider = std::make_shared<HostProvider>([](const std::string &) {});
+  provider->strings().clear();
   auto machine = Machine::create(*program, provider, {100, 64, 1 << 16});
   if (!machine)
     return;

@@ -2,6 +2,7 @@
 #include "IntegerRanges.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -93,7 +94,34 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
       if (failed(moveToHost(op, reason)))
         whole = failure();
     copyOutputs(func);
+    holdStrings(func);
     return whole;
+  }
+
+  // No net has strings: a model that takes some and reads none still needs a host program.
+  static void holdStrings(func::FuncOp func) {
+    Operation *terminator = func.getBody().front().getTerminator();
+    bool isProgram = func.walk([](Operation *op) {
+                           return isControlFlow(op) ? WalkResult::interrupt() : WalkResult(WalkResult::advance());
+                         })
+                         .wasInterrupted();
+    auto isString = [](Type type) { return isa<StringType>(getElementTypeOrSelf(type)); };
+    if (isProgram || terminator->getNumOperands() == 0 || llvm::none_of(func.getArgumentTypes(), isString))
+      return;
+    OpOperand &result = terminator->getOpOperand(0);
+    auto type = cast<RankedTensorType>(result.get().getType());
+    OpBuilder b(terminator);
+    auto shape = b.getNamedAttr("shape", b.getDenseI64ArrayAttr(type.getShape()));
+    result.set(b.create<HostOp>(result.get().getLoc(), type, "reshape", result.get(), b.getDictionaryAttr(shape),
+                                "the model takes strings"));
+  }
+
+  // A constant of unsigned integers that the 32 bits of a net do not hold.
+  static bool isBeyondDevice(Value value) {
+    if (!getElementTypeOrSelf(value.getType()).isUnsignedInteger(32))
+      return false;
+    std::optional<Weight> weight = getConstant(value);
+    return weight && llvm::any_of(toInts(*weight), [](int64_t number) { return number > INT32_MAX; });
   }
 
   // No net can copy an input or a constant of such a type to an output.
@@ -102,7 +130,7 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
     for (OpOperand &result : func.getBody().front().getTerminator()->getOpOperands()) {
       Value value = result.get();
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !type.hasStaticShape() || isOfDevice(type.getElementType()) ||
+      if (!type || !type.hasStaticShape() || (isOfDevice(type.getElementType()) && !isBeyondDevice(value)) ||
           !fileElementType(type.getElementType()) ||
           !(isa<BlockArgument>(value) || isa<WeightOp, arith::ConstantOp>(value.getDefiningOp())))
         continue;

@@ -66,6 +66,33 @@ public:
     return success();
   }
 
+  /// Whether there is no step or no batch to compute.
+  bool isEmpty() const { return steps == 0 || batch == 0; }
+  /// The outputs without any: the states are the initial ones (inputs 5 and on).
+  LogicalResult ofNothing() {
+    Type element = node.type(0).getElementType();
+    auto empty = [&](unsigned output, ArrayRef<int64_t> shape) {
+      node.set(output, top::Weight{RankedTensorType::get(shape, element), {}, nullptr});
+    };
+    if (node.wantsOutput(0))
+      empty(0, batchFirst ? ArrayRef<int64_t>{batch, steps, directions, hidden}
+                          : ArrayRef<int64_t>{steps, directions, batch, hidden});
+    for (unsigned output = 1; output < node.numOutputs(); ++output) {
+      int64_t first = batchFirst ? batch : directions, second = batchFirst ? directions : batch;
+      auto type = RankedTensorType::get({first, second, hidden}, element);
+      if (!node.wantsOutput(output))
+        continue;
+      if (type.getNumElements() == 0)
+        empty(output, type.getShape());
+      else if (node.has(output + 4))
+        node.set(output, node.input(output + 4));
+      else
+        node.set(output, top::createConstant(node.builder(), node.builder().getUnknownLoc(), "", type,
+                                             std::vector<char>(*top::tensorBytes(type))));
+    }
+    return success();
+  }
+
   bool isShape(unsigned input, ArrayRef<int64_t> shape) { return node.type(input).getShape() == shape; }
 
   Value activate(int64_t direction, size_t which, Value value, StringRef name = "") {
@@ -117,7 +144,9 @@ public:
   /// The products of the inputs of all steps, [steps, batch, gates * hidden].
   Value inputs(int64_t direction, Value added) {
     Value rows = node.reshape("", x, {steps * batch, features});
-    Value all = product(rows, row(node.input(1), direction), added);
+    Value all = product(rows, row(node.input(1), direction), features == 0 ? Value() : added);
+    if (features == 0 && added) // the product is a constant of zeros
+      all = f.of<top::AddOp>(all, added);
     return all ? node.reshape("", all, {steps, batch, gates * hidden}) : Value();
   }
   /// `value` with the peephole number `which` (input P) of `cell` added; as it is without.
@@ -222,6 +251,8 @@ LogicalResult importLSTM(Node &node) {
     return node.error("input_forget is not supported");
   if (node.has(7) && !r.isShape(7, {r.directions, 3 * r.hidden}))
     return node.error("P does not have the shape that direction and hidden_size ask for");
+  if (r.isEmpty())
+    return r.ofNothing();
   SmallVector<Value> cells, weights;
   LogicalResult done = r.run(
       [&](int64_t d) {
@@ -253,6 +284,8 @@ LogicalResult importGRU(Node &node) {
   if (failed(r.read()))
     return failure();
   bool resetLast = node.intAttr("linear_before_reset", 0);
+  if (r.isEmpty())
+    return r.ofNothing();
   SmallVector<Value> weights, biases;
   return r.run(
       [&](int64_t d) {
@@ -282,6 +315,8 @@ LogicalResult importRNN(Node &node) {
   Recurrent r(node, 1, functions);
   if (failed(r.read()))
     return failure();
+  if (r.isEmpty())
+    return r.ofNothing();
   SmallVector<Value> weights;
   return r.run(
       [&](int64_t d) {
