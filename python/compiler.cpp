@@ -1,6 +1,8 @@
 // pto_mlir._compiler: the compiler as a Python module. Failures raise CompileError with one line per error.
-#include "pto_mlir/Compiler/Compiler.h"
+#include "user_kernels.h"
+
 #include "pto_mlir/Compiler/CompilePyPTO.h"
+#include "pto_mlir/Compiler/Compiler.h"
 #include "pto_mlir/Compiler/TopJIT.h"
 #include "pto_mlir/Cost/Bound.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
@@ -19,25 +21,15 @@ using namespace pto_mlir;
 
 namespace {
 
-struct CompileError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void fail(const Errors &errors) {
-  std::string text;
-  for (const std::string &line : errors)
-    text += (text.empty() ? "" : "\n  ") + line;
-  // Errors may quote names of the model that are not UTF-8, which Python strings must be.
-  throw CompileError(text.empty() ? "failed without a message" : escapeNonUtf8(text));
-}
-
 nb::dict transform(const std::string &modelFile, const std::string &modelName,
                    const std::vector<InputShape> &inputShapes, const std::vector<std::string> &outputNames,
                    const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
                    const std::map<std::string, std::vector<int64_t>> &sizes,
                    const std::map<std::string, std::array<int64_t, 3>> &ranges, const std::string &state,
-                   int64_t stateLength, bool strictF64, const std::map<std::string, nb::bytes> &inputValues) {
+                   int64_t stateLength, bool strictF64, const std::map<std::string, nb::bytes> &inputValues,
+                   const std::set<std::string> &kernelNames, nb::object findKernel) {
   Errors errors;
+  UserKernels kernels = kernelsOf(kernelNames, findKernel);
   std::optional<TransformSummary> summary;
   std::map<std::string, SizeRange> named;
   for (auto &[name, range] : ranges)
@@ -48,7 +40,7 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
   {
     nb::gil_scoped_release unlocked;
     summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes,
-                              named, state, stateLength, strictF64, values},
+                              named, state, stateLength, strictF64, values, kernels},
                              errors);
   }
   if (!summary)
@@ -157,6 +149,7 @@ void checkProcessor(const std::string &name) {
 NB_MODULE(_compiler, m) {
   nb::exception<CompileError> compileError(m, "CompileError");
   m.def("transform", &transform);
+  defineKernels(m);
   m.def("deploy", &deploy);
   m.def("supported_ops", [] {
     std::vector<std::tuple<std::string, int, int>> ops;

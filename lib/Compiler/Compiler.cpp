@@ -80,8 +80,8 @@ void nameFile(const std::string &file, Errors &errors) {
 static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
                                          const std::map<std::string, std::vector<int64_t>> &sizes, MLIRContext &context,
                                          Errors &errors) {
-  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName,  options.maxExtent, sizes,
-                             options.state,       options.stateLength, options.inputValues};
+  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName,   options.maxExtent, sizes,
+                             options.state,       options.stateLength, options.inputValues, options.kernels};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
     return nullptr;

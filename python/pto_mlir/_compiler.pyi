@@ -1,10 +1,16 @@
 """The compiler (compiler.cpp). A problem is a CompileError with one line per problem."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 # Name, numpy type, shape, bytes.
 _Tensor = tuple[str, str, list[int], bytes]
+# Of a kernel's tensor: element type and shape.
+_Shape = tuple[str, list[int]]
+# Text, pointers, offsets, scalars.
+_Body = tuple[str, list[int], list[int], list[int]]
+# Results, slots, and of each launch bodies by processor, ports that it reads, ports that it writes.
+_Kernel = tuple[list[_Shape], list[_Shape], list[tuple[dict[str, _Body], list[int], list[int]]]]
 
 class CompileError(Exception): ...
 
@@ -22,8 +28,12 @@ def transform(
     state_length: int,
     strict_f64: bool,
     input_values: Mapping[str, bytes],
+    kernel_names: set[str],
+    find_kernel: Callable[[str, list[_Shape], dict[str, Any]], _Kernel | None],
     /,
 ) -> dict: ...
+def read_text_kernels(file: str, /) -> list[tuple[str, list[_Shape], _Kernel]]: ...
+def kernel_of_program(program: bytes, processor: str, inputs: Sequence[str], outputs: Sequence[str], /) -> _Kernel: ...
 def deploy(
     mlir_file: str,
     model_file: str,

@@ -35,6 +35,11 @@ def _call(function, *args):
         raise UserError(f"{args[0]}: the name {error.object!r} is not UTF-8 text") from None
 
 
+def native_call(function: str, *args):
+    """A function of the native compiler; what it reports is a UserError."""
+    return _call(function, *args)
+
+
 def transform(
     model_def,
     model_name,
@@ -49,17 +54,19 @@ def transform(
     state_length=0,
     strict_f64=False,
     input_values=None,
+    kernels=None,
 ) -> dict:
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
     greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
     `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md; `input_values`: arrays of inputs whose values
-    are known, which the net has no more. Functions that are no operators of the importer are replaced by their
-    bodies."""
+    are known, which the net has no more; `kernels`: kernels.UserKernels, for the operators that they name. Functions
+    that are no operators of the importer are replaced by their bodies."""
     names = input_shapes or [], output_names, mlir, preprocess, max_extent
     options = *names, sizes or {}, ranges or {}, state, state_length, strict_f64
     values = serialized(model_def, input_values) if input_values else {}
-    return import_with_bodies(model_def, lambda path: _call("transform", path, model_name, *options, values))
+    users = (kernels.names, kernels.find) if kernels else (set(), lambda *_: None)
+    return import_with_bodies(model_def, lambda path: _call("transform", path, model_name, *options, values, *users))
 
 
 def describe(mlir) -> dict:

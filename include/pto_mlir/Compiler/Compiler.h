@@ -2,6 +2,8 @@
 #ifndef PTO_MLIR_COMPILER_COMPILER_H
 #define PTO_MLIR_COMPILER_COMPILER_H
 
+#include "pto_mlir/Frontend/ONNX/UserKernels.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +39,7 @@ struct TransformOptions {
   int64_t stateLength = 0;                           // rows of states that grow
   bool strictF64 = false;                            // compute in f64 whatever the model does
   std::map<std::string, std::string> inputValues;    // serialized TensorProto of inputs whose values are known
+  UserKernels kernels;                               // of operators
 };
 
 /// Numbers of an imported model, for reports.

@@ -136,6 +136,25 @@ static bool takesStrings(StringRef op) {
   return ops.contains(op);
 }
 
+std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto, int numRequired, bool takesList) {
+  for (int i = 0; i < proto.input_size(); ++i) {
+    const std::string &name = proto.input(i);
+    if (name.empty() && (i < numRequired || takesList))
+      return "input " + std::to_string(i) + " is missing";
+    if (poisoned.contains(name))
+      return std::nullopt;
+    if (!name.empty() && !isDefined(name))
+      return "input '" + name + "' is computed later in the file";
+    if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !takesStrings(proto.op_type()))
+      return "input '" + name + "' holds strings, which the operator does not take";
+    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
+      need(name);
+      return "input '" + name + "' has an extent that is known at run time only";
+    }
+  }
+  return "";
+}
+
 void Importer::importNode(const ::onnx::NodeProto &proto) {
   auto poison = [&] {
     for (const std::string &output : proto.output())
@@ -146,12 +165,14 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     reportNode(proto, opset.value_or(0), reason);
     poison();
   };
-  if (!opset)
+  bool isUsers = hasUserKernel(proto);
+  if (!opset && !isUsers)
     return reject("the model imports no operator set of this domain");
   bool known = false;
   StringRef domain = canonicalDomain(proto.domain());
   std::string op = domain.empty() ? proto.op_type() : (domain + "." + proto.op_type()).str();
-  const OpEntry *entry = Registry::get().find(op, *opset, known);
+  static constexpr OpEntry kUsers{0, INT_MAX, 0, kVariadic, nullptr};
+  const OpEntry *entry = isUsers ? &kUsers : Registry::get().find(op, *opset, known);
   if (!entry)
     return reject((known ? "is not supported in this opset" : "is not supported") + hintFor(proto.op_type()));
   int count = proto.input_size();
@@ -162,26 +183,16 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
                                                         : " to " + std::to_string(entry->maxInputs)));
   if (llvm::all_of(proto.output(), [](const std::string &output) { return output.empty(); }))
     return reject("has no output");
-  for (int i = 0; i < count; ++i) {
-    const std::string &name = proto.input(i);
-    if (name.empty() && (i < entry->minInputs || entry->takesList()))
-      return reject("input " + Twine(i) + " is missing");
-    if (poisoned.contains(name))
-      return poison();
-    if (!name.empty() && !isDefined(name))
-      return reject("input '" + name + "' is computed later in the file");
-    if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !takesStrings(op))
-      return reject("input '" + name + "' holds strings, which the operator does not take");
-    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
-      need(name);
-      return reject("input '" + name + "' has an extent that is known at run time only");
-    }
-  }
+  std::optional<std::string> problem = inputProblem(proto, entry->minInputs, entry->takesList());
+  if (!problem)
+    return poison();
+  if (!problem->empty())
+    return reject(*problem);
   std::optional<Grown> rows;
   if (!states.empty() && failed(checkReader(proto, op, rows)))
     return poison();
-  Node node(*this, proto, *opset);
-  if (failed(entry->import(node)) || !node.checkAttributesUsed())
+  Node node(*this, proto, opset.value_or(1));
+  if (failed(isUsers ? importUserKernel(node, proto) : entry->import(node)) || !node.checkAttributesUsed())
     return poison();
   if (rows && rows->axis >= 0)
     grown[value(proto.output(0))] = *rows;

@@ -184,6 +184,12 @@ private:
   static bool isStatic(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(type).hasStaticShape(); }
   /// Imports a node whose inputs are defined.
   void importNode(const ::onnx::NodeProto &node);
+  /// Why the node's inputs cannot be read yet, "" if they can; nullopt where an earlier error is the cause.
+  std::optional<std::string> inputProblem(const ::onnx::NodeProto &node, int numRequired, bool takesList);
+  //===-- Kernels of the user: UserKernels.cpp --===//
+  static std::string nameOfKernel(const ::onnx::NodeProto &node);
+  bool hasUserKernel(const ::onnx::NodeProto &node) const;
+  mlir::LogicalResult importUserKernel(Node &node, const ::onnx::NodeProto &proto);
   /// The opset version of a node; nullopt when the model does not import its domain.
   std::optional<int64_t> opsetOf(const ::onnx::NodeProto &node) const;
   void finishFunction(mlir::func::FuncOp func);

@@ -1,6 +1,7 @@
 //===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
 
 #include "../CheckLaunch.h"
+#include "../LaunchSlots.h"
 #include "Attention.h"
 
 #include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
@@ -9,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #define DEBUG_TYPE "build-attention-kernels"
 #include "pto_mlir/Dialect/DebugLog.h"
@@ -74,8 +74,10 @@ private:
     for (const cube::Matrix *ring : slots)
       pointer(ring->element);
     pointer(kernel.getArgumentTypes().back());
-    for (top::LaunchOp launch : launchesOf(kernel))
-      addSlots(launch, slots);
+    auto types = llvm::map_to_vector(
+        slots, [](const cube::Matrix *ring) { return RankedTensorType::get({ring->rows, ring->cols}, ring->element); });
+    for (top::LaunchOp launch : kernels::launchesOf(kernel))
+      kernels::addSlots(launch, types);
 
     kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
     kernel->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::cube));
@@ -91,38 +93,6 @@ private:
     pto::takeKernelSizes(kernel);
     pto::takeKernelSizes(vector);
     return success();
-  }
-
-  SmallVector<top::LaunchOp> launchesOf(func::FuncOp kernel) {
-    SmallVector<top::LaunchOp> launches;
-    getOperation().walk([&](top::LaunchOp launch) {
-      if (launch.getKernel() == kernel.getName())
-        launches.push_back(launch);
-    });
-    return launches;
-  }
-
-  /// The rings are passed as outputs of the launch without uses.
-  void addSlots(top::LaunchOp launch, ArrayRef<const cube::Matrix *> slots) {
-    OpBuilder b(launch);
-    SmallVector<Value> inits;
-    for (const cube::Matrix *ring : slots)
-      inits.push_back(
-          b.create<tensor::EmptyOp>(launch.getLoc(), ArrayRef<int64_t>{ring->rows, ring->cols}, ring->element));
-    llvm::append_range(inits, launch.getInits());
-    auto padded = [&](ArrayAttr attr) {
-      SmallVector<StringRef> strings(slots.size(), "");
-      if (attr)
-        llvm::append_range(strings, attr.getAsValueRange<StringAttr>());
-      strings.resize(inits.size());
-      return b.getStrArrayAttr(strings);
-    };
-    auto whole = b.create<top::LaunchOp>(launch.getLoc(), ValueRange(inits).getTypes(), launch.getKernelAttr(),
-                                         launch.getInputs(), inits, padded(launch.getNamesAttr()),
-                                         padded(launch.getLayoutsAttr()), launch.getAbsorbedAttr(),
-                                         /*places=*/nullptr, launch.getScalarsAttr());
-    launch.replaceAllUsesWith(whole.getResults().drop_front(slots.size()));
-    launch.erase();
   }
 
   void clearBody(func::FuncOp kernel, ArrayRef<Type> types) {

@@ -125,14 +125,14 @@ void Builder::absorbExtension(Cluster &attention) {
   result.of[generic] = &attention;
 }
 
-// Template ops with equal operands and attributes share a kernel.
+// Template ops that compute the same way from the same operands share a kernel.
 void Builder::absorbTwins(Cluster &cluster) {
   Operation *op = cluster.ops.front();
   for (Operation *user : op->getOperand(0).getUsers())
-    if (user->getBlock() == &block && !result.of.contains(user) && templates::shareKernel(op, user)) {
+    if (user->getBlock() == &block && !result.of.contains(user) &&
+        llvm::all_of(cluster.ops, [&](Operation *twin) { return templates::shareKernel(twin, user); })) {
       cluster.ops.push_back(user);
       result.of[user] = &cluster;
-      return;
     }
 }
 

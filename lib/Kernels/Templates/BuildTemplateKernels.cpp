@@ -1,6 +1,7 @@
 //===- BuildTemplateKernels.cpp - the build-template-kernels pass ---------===//
 
 #include "../CheckLaunch.h"
+#include "../LaunchSlots.h"
 #include "Template.h"
 
 #include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
@@ -68,7 +69,7 @@ public:
     if (failed(checkLaunch(module, numCores)))
       return signalPassFailure();
     bool good = true;
-    for (func::FuncOp func : module.getOps<func::FuncOp>())
+    for (func::FuncOp func : llvm::to_vector(module.getOps<func::FuncOp>()))
       if (SmallVector<Operation *> ops = templateOps(func); !ops.empty())
         good &= succeeded(build(func, std::move(ops)));
     if (!good)
@@ -85,11 +86,21 @@ private:
       return failure();
     PTO_DEBUG("@" << kernel.getName() << ": " << body->ops.front()->getName() << ", " << body->ops.size()
                   << " results");
+    const templates::Template &made = *templates::templateOf(body->ops.front());
+    SmallVector<RankedTensorType> unread = made.unread(body->ops);
     kernels::SizeAnalysis analysis(kernel);
     auto sizes = llvm::map_to_vector(kernel.getArguments(), [&](Value argument) { return analysis.of(argument); });
     SmallVector<Type> pointers;
     for (Type type : kernel.getArgumentTypes())
       pointers.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
+    unsigned inputs = kernel.getNumArguments() - kernel.getNumResults();
+    auto slots = llvm::map_range(unread, [](Type type) { return pto::PtrType::get(getElementTypeOrSelf(type)); });
+    pointers.insert(pointers.begin() + inputs, slots.begin(), slots.end());
+    for (unsigned &result : body->results)
+      result += unread.size();
+    if (!unread.empty())
+      for (top::LaunchOp launch : kernels::launchesOf(kernel))
+        kernels::addSlots(launch, unread);
     // The ops are read while the new body is emitted.
     Region old;
     old.takeBody(kernel.getBody());
@@ -97,9 +108,8 @@ private:
     kernel.removeArgAttrsAttr();
     kernel.removeResAttrsAttr();
     kernel.addEntryBlock();
-    templates::KernelEmitter emitter(kernel, numCores);
-    emitter.sizes = sizes;
-    templates::templateOf(body->ops.front())->build(emitter, body->ops, body->arguments, body->results);
+    if (failed(made.fill(kernel, numCores, sizes, body->ops, body->arguments, body->results)))
+      return failure();
     pto::takeKernelSizes(kernel);
     return success();
   }

@@ -20,6 +20,7 @@ const Template *templateOf(Operation *op) {
       .Case<top::TakeRowsOp>([](auto) { return &takeRowsTemplate(); })
       .Case<top::ReduceRowsOp>([](auto) { return &reduceRowsTemplate(); })
       .Case<top::TransposeRowsOp>([](auto) { return &transposeRowsTemplate(); })
+      .Case<top::KernelOp>([](auto) { return &userKernelTemplate(); })
       .Default([](Operation *) { return nullptr; });
 }
 
@@ -40,6 +41,9 @@ std::string refusalByAll(Operation *op) {
 }
 
 bool shareKernel(Operation *a, Operation *b) {
+  if (auto first = dyn_cast<top::KernelOp>(a), second = dyn_cast<top::KernelOp>(b); first && second)
+    return a->getOperands() == b->getOperands() && first.getBodies() == second.getBodies() &&
+           first.getTypes() == second.getTypes() && first.getNumber() != second.getNumber();
   bool topK = isa<top::TopKValuesOp, top::TopKIndicesOp>(a) && isa<top::TopKValuesOp, top::TopKIndicesOp>(b);
   return topK && a->getName() != b->getName() && a->getOperands() == b->getOperands() &&
          a->getAttrDictionary() == b->getAttrDictionary();
@@ -61,6 +65,15 @@ Matrix asRows(Type tensor, unsigned number) {
   matrix.cols = type.getRank() ? type.getShape().back() : 1;
   matrix.rows = type.getNumElements() / matrix.cols;
   return matrix;
+}
+
+LogicalResult Template::fill(func::FuncOp kernel, int64_t blocks, ArrayRef<kernels::Sizes> sizes,
+                             ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
+                             ArrayRef<unsigned> results) const {
+  KernelEmitter emitter(kernel, blocks);
+  emitter.sizes.assign(sizes.begin(), sizes.end());
+  build(emitter, ops, arguments, results);
+  return success();
 }
 
 KernelEmitter::KernelEmitter(func::FuncOp func, int64_t blocks) : Emitter(func) { cores = blocks; }

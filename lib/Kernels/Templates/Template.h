@@ -56,10 +56,17 @@ public:
   virtual std::string refusal(mlir::Operation *op, const pto::Target &target) const = 0;
   /// See templates::takesEachSize.
   virtual bool takesEachSize() const { return false; }
-  /// Emits the computation of `ops`, which share a kernel. Arguments of the function are the operands in order, then a
-  /// result for each op: `arguments` numbers the operands, `results` the results.
+  /// Results that the kernel of `ops` writes though nothing reads them, before those of the ops.
+  virtual llvm::SmallVector<mlir::RankedTensorType> unread(llvm::ArrayRef<mlir::Operation *> ops) const { return {}; }
+  /// Emits the computation of `ops`, which share a kernel. Arguments of the function are the operands in order, what is
+  /// unread(), then a result for each op: `arguments` numbers the operands, `results` the results.
   virtual void build(KernelEmitter &e, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
                      llvm::ArrayRef<unsigned> results) const = 0;
+  /// Fills `kernel`, whose body is empty: by build(), unless it has several functions. `sizes`: of KernelEmitter;
+  /// `blocks` of a launch, 0 where it is not known.
+  virtual mlir::LogicalResult fill(mlir::func::FuncOp kernel, int64_t blocks, llvm::ArrayRef<kernels::Sizes> sizes,
+                                   llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
+                                   llvm::ArrayRef<unsigned> results) const;
 };
 
 /// The template of ops like `op`; null where there is none.
@@ -73,6 +80,7 @@ const Template &repeatRowsTemplate();
 const Template &takeRowsTemplate();
 const Template &reduceRowsTemplate();
 const Template &transposeRowsTemplate();
+const Template &userKernelTemplate();
 
 /// Whether top-storage-types stores the type as i32: booleans, 64-bit, 8-bit and unsigned integers.
 bool isStoredIn32Bits(mlir::Type element);

@@ -55,6 +55,13 @@ def parser() -> cli.Parser:
     )
     p.add_argument("--state_length", type=int, default=0, help="the most rows of states that grow with every run")
     p.add_argument(
+        "--kernels",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a .py or .pto with kernels of your own for operators of the model; may be given several times",
+    )
+    p.add_argument(
         "--strict-f64", action="store_true", help="compute in double precision, on the host, whatever the model does"
     )
     p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
@@ -84,6 +91,8 @@ def transform(argv) -> int:
         raise UserError(f"--mlir: expects a name that ends in .mlir, got {args.mlir}")
     if args.test_result and not args.test_input:
         raise UserError("--test_result needs --test_input")
+    if args.test_input and args.kernels:
+        raise UserError("--test_input compares with onnxruntime, which has no operators of --kernels; leave one out")
     sizes, ranges = cli.sizes(args.dynamic) if args.dynamic is not None else ({}, {})
     if not 0 <= args.max_extent <= 512:
         raise UserError(f"--max_extent: expects 0 to 512, got {args.max_extent}")
@@ -109,6 +118,11 @@ def transform(argv) -> int:
 
     from .. import compiler
 
+    users = None
+    if args.kernels:
+        from ..kernels import UserKernels
+
+        users = UserKernels(args.kernels)
     progress = cli.Progress()
     print(f"{PROG}: {args.model_def} -> {args.mlir}")
     with progress.step("import, infer shapes, fold"):
@@ -126,6 +140,7 @@ def transform(argv) -> int:
             args.state_length,
             args.strict_f64,
             values,
+            users,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     for name in summary["bounded"]:

@@ -78,3 +78,18 @@ func.func @twice(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %0 = top.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0, %0 : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// What a user's kernel reads and writes has the types that it is written for.
+// CHECK-LABEL: func.func @kernel
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<4xf32>)
+// CHECK: %[[Y:.*]] = top.relu {{.*}} tensor<4xf16>
+// CHECK: %[[WIDE:.*]] = top.cast %[[Y]] {to = f32}
+// CHECK: %[[K:.*]] = top.kernel "example::F"(%[[WIDE]], %[[W]]) {{.*}} -> tensor<4xf32>
+// CHECK: %[[NARROW:.*]] = top.cast %[[K]] {to = f16}
+// CHECK: top.neg %[[NARROW]] : (tensor<4xf16>)
+func.func @kernel(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = top.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = top.kernel "example::F"(%0, %w) {number = 0 : i64, types = [tensor<4xf32>], bodies = {}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = top.neg %1 : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "pto_mlir/Frontend/ONNX/UserKernels.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct ImportOptions {
   int64_t stateLength = 0;
   /// Inputs whose values are known, each a serialized TensorProto: they become constants and are inputs no more.
   std::map<std::string, std::string> inputValues;
+  UserKernels kernels;
 };
 
 /// Reads the model at `path` and builds a module with one function `@main` in the top dialect (docs/lowering.md,

@@ -222,6 +222,25 @@ LogicalResult HostOp::verify() {
   return emitOpError("calls '") << getKernel() << "', which the host does not have for these types";
 }
 
+LogicalResult KernelOp::verify() {
+  int64_t number = getNumber();
+  if (number < 0 || number >= int64_t(getTypes().size()) || cast<TypeAttr>(getTypes()[number]).getValue() != getType())
+    return emitOpError("expects its type as number ") << number << " of its types";
+  for (NamedAttribute entry : getBodies()) {
+    auto body = dyn_cast<DictionaryAttr>(entry.getValue());
+    auto pointers = body ? body.getAs<DenseI64ArrayAttr>("pointers") : DenseI64ArrayAttr();
+    auto offsets = body ? body.getAs<DenseI64ArrayAttr>("offsets") : DenseI64ArrayAttr();
+    if (!pointers || !offsets || pointers.size() != offsets.size() || !body.getAs<StringAttr>("text") ||
+        !body.getAs<DenseI64ArrayAttr>("scalars"))
+      return emitOpError("expects text, pointers, offsets and scalars for ") << entry.getName();
+    int64_t ports = getInputs().size() + getTypes().size();
+    if (!llvm::all_of(pointers.asArrayRef(), [&](int64_t port) { return port >= 0 && port < ports; }))
+      return emitOpError("has ") << ports << " operands and results; a pointer for " << entry.getName()
+                                 << " is another one";
+  }
+  return success();
+}
+
 LogicalResult NonZeroOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType()), output = cast<RankedTensorType>(getOutput().getType());
   if (output.getRank() == 2 && output.getDimSize(0) == source.getRank() && output.getElementType().isInteger(64))

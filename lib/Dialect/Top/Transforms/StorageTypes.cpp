@@ -53,7 +53,12 @@ class Narrowing {
 public:
   /// `positions`: casts of integers that the storage type does not hold exactly.
   Narrowing(func::FuncOp func, FloatType storage, ArrayRef<Operation *> positions)
-      : func(func), storage(storage), builder(func.getContext()), kept(positions.begin(), positions.end()) {}
+      : func(func), storage(storage), builder(func.getContext()), kept(positions.begin(), positions.end()) {
+    func.walk([&](KernelOp op) {
+      kept.insert(op);
+      kernelTypes[op] = llvm::to_vector(op->getOperandTypes());
+    });
+  }
   void run();
 
 private:
@@ -71,12 +76,14 @@ private:
   std::vector<char> rounded(const Weight &weight, StringRef name);
   void narrowResults();
   void narrowKept();
+  void restoreKernelOperands();
   void widenOutputs();
 
   func::FuncOp func;
   FloatType storage;
   OpBuilder builder;
-  llvm::SmallSetVector<Operation *, 4> kept; ///< ops whose results stay f32
+  llvm::SmallSetVector<Operation *, 4> kept;                   ///< ops whose results stay f32
+  llvm::MapVector<Operation *, SmallVector<Type>> kernelTypes; ///< operands of users' kernels, which stay as they are
 };
 
 // What is computed elementwise from positions and constants alone stays as wide as they are: a rounded position is
@@ -84,7 +91,10 @@ private:
 void Narrowing::keepPositions() {
   if (kept.empty())
     return;
-  auto isWideFrom = [&](Value value) { return value.getDefiningOp() && kept.contains(value.getDefiningOp()); };
+  auto isWideFrom = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && !isa<KernelOp>(op) && kept.contains(op);
+  };
   auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
   for (Operation &op : func.getBody().front()) {
     if (isa<AddOp, SubOp, MulOp, DivOp, NegOp, AbsOp, FloorOp, CeilOp, RoundOp, SinOp, CosOp, ReshapeOp, ExpandOp,
@@ -116,6 +126,16 @@ void Narrowing::narrowKept() {
   }
 }
 
+// A user's kernel reads the types that it is written for.
+void Narrowing::restoreKernelOperands() {
+  for (auto &[op, types] : kernelTypes) {
+    builder.setInsertionPoint(op);
+    for (auto [operand, type] : llvm::zip(op->getOpOperands(), types))
+      if (operand.get().getType() != type)
+        operand.set(builder.create<CastOp>(builder.getUnknownLoc(), operand.get(), getElementTypeOrSelf(type)));
+  }
+}
+
 void Narrowing::narrowInputs() {
   builder.setInsertionPointToStart(&func.getBody().front());
   for (BlockArgument argument : func.getArguments()) {
@@ -131,7 +151,7 @@ void Narrowing::narrowInputs() {
     auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, storage);
     // An argument that the net returns unchanged keeps its type, unless as a state.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
-      return use.getOwner() != cast &&
+      return use.getOwner() != cast && !kernelTypes.contains(use.getOwner()) &&
              (!isa<func::ReturnOp>(use.getOwner()) || stateOfResult(func, use.getOperandNumber()));
     });
     if (cast.getOutput().use_empty())
@@ -247,6 +267,7 @@ void Narrowing::run() {
   narrowConstants();
   narrowResults();
   narrowKept();
+  restoreKernelOperands();
   widenOutputs();
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(),
                                                func.getBody().front().getTerminator()->getOperandTypes()));

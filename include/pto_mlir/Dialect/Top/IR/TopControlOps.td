@@ -148,4 +148,23 @@ def Top_HostOp : Top_Op<"host", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Top_KernelOp : Top_Op<"kernel", [Pure]> {
+  let summary = "a result of a kernel that the user wrote";
+  let description = [{
+    Result `number` of the kernel for the operator `name` (docs/kernels.md). `types` are those of all its results. `bodies` has for each
+    processor the pto functions of the kernel: `text`, and what their pointers are: operand or, behind those, result `pointers[i]`, from
+    byte `offsets[i]` on; further arguments are `scalars`. Results of one call are ops that differ in `number` alone, and share a launch.
+
+    Example:
+    ```mlir
+    %r = top.kernel "example::Scale"(%a) {bodies = {a3 = {text = "..", pointers = array<i64: 0, 1>, offsets = array<i64: 0, 0>,
+        scalars = array<i64>}}, number = 0 : i64, types = [tensor<4xf32>]} : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$inputs, I64Attr:$number, TypeArrayAttr:$types, DictionaryAttr:$bodies);
+  let results = (outs AnyRankedTensor:$output);
+  let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, $output)";
+  let hasVerifier = 1;
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPCONTROLOPS_TD

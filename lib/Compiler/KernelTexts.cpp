@@ -1,0 +1,48 @@
+#include "KernelTexts.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/IR/ReadText.h"
+#include "pto_mlir/Pipelines/Pipelines.h"
+#include "pto_mlir/Pipelines/Registration.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+DialectRegistry registryFor(const pto::Target &target) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  pto::setParseFor(registry, target);
+  return registry;
+}
+
+bool lowerToFunctions(ModuleOp module) {
+  PassManager pm(module.getContext());
+  TextPipelineOptions text;
+  buildTextToFunctionsPipeline(pm, text);
+  return succeeded(pm.run(module));
+}
+
+std::string printKernel(ModuleOp module, StringRef name) {
+  OwningOpRef<ModuleOp> alone = module.clone();
+  for (auto func : llvm::make_early_inc_range(alone->getOps<func::FuncOp>())) {
+    auto of = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
+    if ((of ? of.getValue() : func.getSymName()) != name)
+      func.erase();
+    else
+      func->removeAttr(kOpAttr), func->removeAttr(kOpTypesAttr);
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  alone->print(stream);
+  return text;
+}
+
+} // namespace pto_mlir
