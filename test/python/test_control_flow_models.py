@@ -312,17 +312,20 @@ def test_indices_in_a_program_are_checked(tmp_path, mode):
 def test_what_does_not_work_is_said(tmp_path):
     """Problems within a subgraph name the node; a subgraph that is not what the node needs is said."""
     inner = helper.make_graph(
-        [helper.make_node("RandomNormalLike", ["h"], ["t"], "inside")], "then", [], [info("t", F, None)]
+        [helper.make_node("MaxRoiPool", ["h", "r"], ["t"], "inside", pooled_shape=[1, 1])],
+        "then",
+        [],
+        [info("t", F, None)],
     )
     other = helper.make_graph([helper.make_node("ReduceSum", ["h"], ["e"], keepdims=0)], "else", [], [info("e", F, [])])
     path = tmp_path / "m.onnx"
     save(
         path,
         [helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=other)],
-        [info("h", F, [2, 2]), info("c", B, [])],
+        [info("h", F, [1, 1, 2, 2]), info("r", F, [1, 5]), info("c", B, [])],
         [info("y", F, [])],
     )
-    with pytest.raises(UserError, match=r"node 'inside' \(RandomNormalLike, opset 17\): is not supported"):
+    with pytest.raises(UserError, match=r"node 'inside' \(MaxRoiPool, opset 17\): is not supported"):
         convert(path, str(tmp_path / "m.pmodel"))
     model = onnx.load(str(path))
     branches = {attribute.name: attribute.g for attribute in model.graph.node[0].attribute}
