@@ -7,7 +7,7 @@
 namespace pto_mlir::cmodel {
 
 RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches)
-    : counters(launches.size()), arch(arch), launches(launches), ended(launches.size()) {
+    : counters(launches.size()), launches(launches), ended(launches.size()) {
   for (size_t i = 0; i < launches.size(); ++i) {
     auto found =
         std::find_if(ranks.begin(), ranks.end(), [&](const Rank &rank) { return rank.number == launches[i].rank; });

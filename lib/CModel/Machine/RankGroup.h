@@ -43,7 +43,6 @@ private:
   Fault deadlock();
   std::string describe(Rank &rank) const;
 
-  isa::Arch arch;
   std::span<const RankLaunch> launches;
   std::vector<Rank> ranks;
   std::vector<bool> ended; // by launch
