@@ -1,6 +1,7 @@
 //===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
 
 #include "../CheckLaunch.h"
+#include "../KernelParts.h"
 #include "../LaunchSlots.h"
 #include "Attention.h"
 
@@ -79,28 +80,14 @@ private:
     for (top::LaunchOp launch : kernels::launchesOf(kernel))
       kernels::addSlots(launch, types);
 
-    kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
-    kernel->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::cube));
-    OpBuilder b(kernel);
-    b.setInsertionPointAfter(kernel);
-    auto vector = cast<func::FuncOp>(b.clone(*kernel));
-    vector.setName((kernel.getName() + ".vector").str());
-    vector->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::vector));
-    clearBody(kernel, pointers);
+    func::FuncOp vector = kernels::addVectorPart(kernel);
+    kernels::clearBody(kernel, pointers);
     attention::buildCubePart(kernel, *attention, *tiling, rings, numCores);
-    clearBody(vector, pointers);
+    kernels::clearBody(vector, pointers);
     attention::buildVectorPart(vector, *attention, *tiling, rings, numCores);
     pto::takeKernelSizes(kernel);
     pto::takeKernelSizes(vector);
     return success();
-  }
-
-  void clearBody(func::FuncOp kernel, ArrayRef<Type> types) {
-    kernel.getBody().getBlocks().clear();
-    kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
-    kernel.removeArgAttrsAttr();
-    kernel.removeResAttrsAttr();
-    kernel.addEntryBlock();
   }
 };
 

@@ -1,6 +1,8 @@
 //===- BuildCubeKernels.cpp - the build-cube-kernels pass -----------------===//
 
 #include "../CheckLaunch.h"
+#include "../KernelParts.h"
+#include "../LaunchSlots.h"
 #include "KernelBuilder.h"
 #include "PackWeights.h"
 
@@ -93,12 +95,7 @@ private:
   }
 
   LogicalResult onLaunches(func::FuncOp kernel, llvm::function_ref<LogicalResult(top::LaunchOp)> change) {
-    SmallVector<top::LaunchOp> launches;
-    getOperation().walk([&](top::LaunchOp launch) {
-      if (launch.getKernel() == kernel.getName())
-        launches.push_back(launch);
-    });
-    for (top::LaunchOp launch : launches)
+    for (top::LaunchOp launch : kernels::launchesOf(kernel))
       if (failed(change(launch)))
         return failure();
     return success();
@@ -135,15 +132,10 @@ private:
     if (failed(handover))
       return failure();
     kernel->removeAttr(cube::kHandoverAttr);
-    kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
-    OpBuilder b(kernel);
-    b.setInsertionPointAfter(kernel);
-    auto vector = cast<func::FuncOp>(b.clone(*kernel));
-    vector.setName((kernel.getName() + ".vector").str());
-    vector->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::vector));
-    clearBody(kernel, handover->types);
+    func::FuncOp vector = kernels::addVectorPart(kernel);
+    kernels::clearBody(kernel, handover->types);
     cube::buildProducer(kernel, contraction, tiling, numCores, *handover);
-    clearBody(vector, handover->types);
+    kernels::clearBody(vector, handover->types);
     cube::buildFollower(vector, contraction, tiling, numCores, *handover);
     pto::takeKernelSizes(kernel);
     pto::takeKernelSizes(vector);
@@ -158,16 +150,8 @@ private:
     SmallVector<Type> types;
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
       types.push_back(pto::PtrType::get(cube::argumentElement(kernel, contraction, i)));
-    clearBody(kernel, types);
+    kernels::clearBody(kernel, types);
     build(kernel, contraction, tiling, numCores);
-  }
-
-  void clearBody(func::FuncOp kernel, ArrayRef<Type> types) {
-    kernel.getBody().getBlocks().clear();
-    kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
-    kernel.removeArgAttrsAttr();
-    kernel.removeResAttrsAttr();
-    kernel.addEntryBlock();
   }
 };
 

@@ -27,7 +27,7 @@ int64_t mostBytes(const KernelEmitter &e) { return e.arch.tileBytes / 4 / 32 * 3
 /// All elements as one row.
 void flatten(Matrix &matrix) { matrix.cols *= matrix.rows, matrix.rows = 1; }
 
-class RepeatRows final : public Template {
+class RepeatRows final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override { return refusalOf(op); }
   bool takesEachSize() const override { return true; }
@@ -61,7 +61,7 @@ public:
   }
 };
 
-class TakeRows final : public Template {
+class TakeRows final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override { return refusalOf(op); }
   bool takesEachSize() const override { return true; }

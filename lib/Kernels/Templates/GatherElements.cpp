@@ -32,7 +32,7 @@ std::string refusalOf(RankedTensorType data, const pto::Target &target) {
   return "";
 }
 
-class GatherElements final : public Template {
+class GatherElements final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &target) const override {
     return refusalOf(cast<RankedTensorType>(op->getOperand(0).getType()), target);

@@ -120,7 +120,7 @@ struct Reduction {
   }
 };
 
-class ReduceRows final : public Template {
+class ReduceRows final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override {
     Type element = getElementTypeOrSelf(op->getOperand(0).getType());

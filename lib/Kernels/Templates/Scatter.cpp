@@ -105,7 +105,7 @@ private:
   int64_t height = 1, width = 1, batch = 1;
 };
 
-class ScatterTemplate final : public Template {
+class ScatterTemplate final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &target) const override {
     Type element = getElementTypeOrSelf(op->getOperand(0).getType());

@@ -67,9 +67,9 @@ Matrix asRows(Type tensor, unsigned number) {
   return matrix;
 }
 
-LogicalResult Template::fill(func::FuncOp kernel, int64_t blocks, ArrayRef<kernels::Sizes> sizes,
-                             ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
-                             ArrayRef<unsigned> results) const {
+LogicalResult EmittedTemplate::fill(func::FuncOp kernel, int64_t blocks, ArrayRef<kernels::Sizes> sizes,
+                                    ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
+                                    ArrayRef<unsigned> results) const {
   KernelEmitter emitter(kernel, blocks);
   emitter.sizes.assign(sizes.begin(), sizes.end());
   build(emitter, ops, arguments, results);

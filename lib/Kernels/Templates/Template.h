@@ -58,15 +58,23 @@ public:
   virtual bool takesEachSize() const { return false; }
   /// Results that the kernel of `ops` writes though nothing reads them, before those of the ops.
   virtual llvm::SmallVector<mlir::RankedTensorType> unread(llvm::ArrayRef<mlir::Operation *> ops) const { return {}; }
-  /// Emits the computation of `ops`, which share a kernel. Arguments of the function are the operands in order, what is
-  /// unread(), then a result for each op: `arguments` numbers the operands, `results` the results.
-  virtual void build(KernelEmitter &e, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
-                     llvm::ArrayRef<unsigned> results) const = 0;
-  /// Fills `kernel`, whose body is empty: by build(), unless it has several functions. `sizes`: of KernelEmitter;
-  /// `blocks` of a launch, 0 where it is not known.
+  /// Fills `kernel`, whose body is empty, with the computation of `ops`, which share it. Its arguments are the operands
+  /// in order, what is unread(), then a result for each op: `arguments` numbers the operands, `results` the results.
+  /// `sizes`: of KernelEmitter; `blocks` of a launch, 0 where it is not known.
   virtual mlir::LogicalResult fill(mlir::func::FuncOp kernel, int64_t blocks, llvm::ArrayRef<kernels::Sizes> sizes,
                                    llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
-                                   llvm::ArrayRef<unsigned> results) const;
+                                   llvm::ArrayRef<unsigned> results) const = 0;
+};
+
+/// A kernel of one function, which is emitted.
+class EmittedTemplate : public Template {
+public:
+  mlir::LogicalResult fill(mlir::func::FuncOp kernel, int64_t blocks, llvm::ArrayRef<kernels::Sizes> sizes,
+                           llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
+                           llvm::ArrayRef<unsigned> results) const final;
+  /// Emits the computation; see fill().
+  virtual void build(KernelEmitter &e, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
+                     llvm::ArrayRef<unsigned> results) const = 0;
 };
 
 /// The template of ops like `op`; null where there is none.

@@ -169,7 +169,7 @@ private:
   Type f32;
 };
 
-class TopKTemplate final : public Template {
+class TopKTemplate final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &target) const override {
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());

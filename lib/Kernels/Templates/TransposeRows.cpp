@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kTurned = 4096;   ///< of a tile
 constexpr int64_t kTurnedSide = 64; ///< of a tile of a matrix with long sides
 
-class TransposeRows final : public Template {
+class TransposeRows final : public EmittedTemplate {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override {
     unsigned bits = storedBits(getElementTypeOrSelf(op->getOperand(0).getType()));

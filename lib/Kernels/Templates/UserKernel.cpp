@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../KernelParts.h"
 #include "Template.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,9 +83,9 @@ public:
     }
     if (!cube && !vector)
       return op.emitOpError("has a text without a kernel");
-    func::FuncOp other = cube && vector ? vectorPart(kernel) : func::FuncOp();
     auto kind = cube ? pto::KernelKind::cube : pto::KernelKind::vector;
     kernel->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(kernel.getContext(), kind));
+    func::FuncOp other = cube && vector ? kernels::addVectorPart(kernel) : func::FuncOp();
     DictionaryAttr body = bodyOf(op, target);
     bool onOne = !sharesBlocks && blocks != 1;
     if (failed(copy(op, cube ? cube : vector, kernel, body, ports, onOne)))
@@ -92,22 +93,7 @@ public:
     return other ? copy(op, vector, other, body, ports, onOne) : success();
   }
 
-  void build(KernelEmitter &, ArrayRef<Operation *>, ArrayRef<unsigned>, ArrayRef<unsigned>) const override {
-    llvm_unreachable("fill() has the text's functions");
-  }
-
 private:
-  /// @k.vector, for the other kind of cores.
-  static func::FuncOp vectorPart(func::FuncOp kernel) {
-    kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
-    OpBuilder b(kernel);
-    b.setInsertionPointAfter(kernel);
-    auto vector = cast<func::FuncOp>(b.clone(*kernel));
-    vector.setName((kernel.getName() + ".vector").str());
-    vector->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(kernel.getContext(), pto::KernelKind::vector));
-    return vector;
-  }
-
   /// The body of `from` into `to`, whose argument `ports[p]` is operand or result p.
   static LogicalResult copy(top::KernelOp op, func::FuncOp from, func::FuncOp to, DictionaryAttr body,
                             ArrayRef<unsigned> ports, bool onOneBlock) {
