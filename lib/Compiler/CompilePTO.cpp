@@ -6,6 +6,7 @@
 #include "CompileModule.h"
 #include "Diagnostics.h"
 #include "HostProgram.h"
+#include "KernelTexts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -203,9 +204,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
   std::string source = options.relaxed ? pto::acceptRelaxedText(input->getBuffer()) : input->getBuffer().str();
   const pto::Target &arch = options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
 
-  DialectRegistry registry;
-  registerDialects(registry);
-  pto::setParseFor(registry, arch);
+  DialectRegistry registry = registryFor(arch);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   DiagnosticCollector collector(&context, errors);

@@ -5,6 +5,7 @@
 #include "KernelTexts.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "mlir/Support/FileUtilities.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
@@ -17,7 +18,7 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-KernelTensor tensorOf(RankedTensorType type) { return {textOf(type.getElementType()), type.getShape().vec()}; }
+KernelTensor tensorOf(RankedTensorType type) { return {debugString(type.getElementType()), type.getShape().vec()}; }
 
 /// Checks the attributes of a kernel of an operator; an error otherwise.
 FailureOr<TextKernel> readSignature(func::FuncOp func) {

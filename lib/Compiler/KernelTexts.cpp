@@ -10,12 +10,6 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 DialectRegistry registryFor(const pto::Target &target) {
   DialectRegistry registry;
   registerDialects(registry);
@@ -30,15 +24,18 @@ bool lowerToFunctions(ModuleOp module) {
   return succeeded(pm.run(module));
 }
 
+StringRef kernelOf(func::FuncOp func) {
+  auto of = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
+  return of ? of.getValue() : func.getSymName();
+}
+
 std::string printKernel(ModuleOp module, StringRef name) {
   OwningOpRef<ModuleOp> alone = module.clone();
-  for (auto func : llvm::make_early_inc_range(alone->getOps<func::FuncOp>())) {
-    auto of = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-    if ((of ? of.getValue() : func.getSymName()) != name)
+  for (auto func : llvm::make_early_inc_range(alone->getOps<func::FuncOp>()))
+    if (kernelOf(func) != name)
       func.erase();
     else
       func->removeAttr(kOpAttr), func->removeAttr(kOpTypesAttr);
-  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   alone->print(stream);

@@ -1,6 +1,7 @@
 // A PyPTO program as the kernel of an operator: the launches of its host program.
 #include "Diagnostics.h"
 #include "KernelTexts.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
@@ -32,7 +33,8 @@ public:
     findSlots();
     for (const Slot &slot : slots) {
       int64_t size = slot.element.getIntOrFloatBitWidth() / 8;
-      into.slots.push_back({textOf(slot.element), {std::max<int64_t>(1, (slot.end - slot.begin + size - 1) / size)}});
+      into.slots.push_back(
+          {debugString(slot.element), {std::max<int64_t>(1, (slot.end - slot.begin + size - 1) / size)}});
     }
     // Names of functions and what they take are read before the pipeline changes them.
     for (vm::LaunchOp launch : launches)
@@ -119,8 +121,7 @@ private:
   void noteUses(StringRef kernel, const KernelBody &body, KernelStep &step) {
     std::set<int64_t> reads, writes;
     for (auto func : modules.kernels->getOps<func::FuncOp>()) {
-      auto of = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-      if ((of ? of.getValue() : func.getSymName()) != kernel)
+      if (pto_mlir::kernelOf(func) != kernel)
         continue;
       for (auto [argument, port] : llvm::zip(func.getArguments(), body.pointers))
         noteUses(argument, port, reads, writes);

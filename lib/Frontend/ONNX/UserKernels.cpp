@@ -2,6 +2,7 @@
 #include "Importer.h"
 #include "Node.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
 using ::onnx::AttributeProto;
@@ -14,12 +15,6 @@ namespace {
 bool isOfKernels(Type element) {
   return element.isF32() || element.isF16() || element.isBF16() || element.isSignlessInteger(32) ||
          element.isSignlessInteger(16);
-}
-
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
 }
 
 std::optional<KernelAttribute> valueOf(const AttributeProto &attribute) {
@@ -95,12 +90,12 @@ private:
       if (!value)
         return failure();
       if (element = cast<RankedTensorType>(value.getType()).getElementType(); !isOfKernels(element))
-        return node.error("input " + Twine(i) + " is of type " + textOf(element) +
+        return node.error("input " + Twine(i) + " is of type " + debugString(element) +
                           "; kernels take f32, f16, bf16, i32 and i16");
       if (type.getNumElements() == 0)
         return node.error("input " + Twine(i) + " has no elements");
       inputs.push_back(value);
-      given.push_back({textOf(element), type.getShape().vec()});
+      given.push_back({debugString(element), type.getShape().vec()});
     }
     return inputs.empty() ? node.error("has no inputs") : success();
   }

@@ -1,5 +1,6 @@
 // top.if, top.loop, top.scan: inference and verification of result and argument types.
 #include "pto_mlir/Dialect/Top/IR/Control.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
@@ -13,12 +14,6 @@ namespace pto_mlir::top {
 namespace {
 
 using Report = llvm::function_ref<void(const Twine &)>;
-
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 // The most specific type compatible with both: extents that differ become dynamic. Null if there is none.
 Type joined(Type a, Type b) {
@@ -53,8 +48,8 @@ bool isOne(Type type, unsigned width) {
 LogicalResult checkCarried(ValueRange yielded, TypeRange entering, Report report) {
   for (auto [i, value, type] : llvm::enumerate(yielded, entering))
     if (value.getType() != type) {
-      report("it carries a " + textOf(type) + " into a trip and a " + textOf(value.getType()) + " out of it (value " +
-             Twine(i) + ")");
+      report("it carries a " + debugString(type) + " into a trip and a " + debugString(value.getType()) +
+             " out of it (value " + Twine(i) + ")");
       return failure();
     }
   return success();
@@ -64,7 +59,7 @@ using Types = FailureOr<SmallVector<Type>>;
 
 Types inferIf(IfOp op, Report report) {
   if (!isOne(op.getCondition().getType(), 1))
-    return report("the condition must be one boolean, it is a " + textOf(op.getCondition().getType())), failure();
+    return report("the condition must be one boolean, it is a " + debugString(op.getCondition().getType())), failure();
   Operation *then = op.getThenRegion().front().getTerminator(), *other = op.getElseRegion().front().getTerminator();
   if (then->getNumOperands() != other->getNumOperands())
     return report("its branches give " + Twine(then->getNumOperands()) + " and " + Twine(other->getNumOperands()) +
@@ -74,7 +69,8 @@ Types inferIf(IfOp op, Report report) {
   for (auto [i, a, b] : llvm::enumerate(then->getOperandTypes(), other->getOperandTypes())) {
     types.push_back(joined(a, b));
     if (!types.back())
-      return report("its branches give a " + textOf(a) + " and a " + textOf(b) + " as output " + Twine(i)), failure();
+      return report("its branches give a " + debugString(a) + " and a " + debugString(b) + " as output " + Twine(i)),
+             failure();
   }
   return types;
 }
@@ -85,14 +81,14 @@ Types inferLoop(LoopOp op, Report report) {
   size_t carried = op.getCarried().size();
   if (!isOne(op.getTrips().getType(), 64) || !isOne(op.getCondition().getType(), 1))
     return report("expects one 64-bit integer as the number of trips and one boolean as the condition, got a " +
-                  textOf(op.getTrips().getType()) + " and a " + textOf(op.getCondition().getType())),
+                  debugString(op.getTrips().getType()) + " and a " + debugString(op.getCondition().getType())),
            failure();
   if (body.getNumArguments() != carried + 2 || yield->getNumOperands() < carried + 1)
     return report("carries " + Twine(carried) + " tensors; its body takes " + Twine(body.getNumArguments()) +
                   " and gives " + Twine(yield->getNumOperands())),
            failure();
   if (!isOne(yield->getOperand(0).getType(), 1))
-    return report("the next condition must be one boolean, it is a " + textOf(yield->getOperand(0).getType())),
+    return report("the next condition must be one boolean, it is a " + debugString(yield->getOperand(0).getType())),
            failure();
   TypeRange entering = op.getCarried().getTypes(), taken = body.getArgumentTypes();
   if (!isOne(taken[0], 64) || !isOne(taken[1], 1) || taken.drop_front(2) != entering)

@@ -1,6 +1,7 @@
 #include "Inference.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "pto_mlir/Support/WindowSize.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -51,35 +52,29 @@ std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> sp
   return result;
 }
 
-static std::string typeText(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// What is wrong with the types of a product of quantised operands; empty if nothing is.
 static std::string whyNotQuantised(mlir::RankedTensorType left, mlir::RankedTensorType right, int64_t columns,
                                    mlir::Value bias, std::optional<mlir::Type> to) {
   auto leftType = quantisedElement(left), rightType = quantisedElement(right);
   if (!leftType || !rightType)
-    return "expects both operands or none of a quantised type, got " + typeText(left.getElementType()) + " and " +
-           typeText(right.getElementType());
+    return "expects both operands or none of a quantised type, got " + mlir::debugString(left.getElementType()) +
+           " and " + mlir::debugString(right.getElementType());
   if (quantParameters(leftType).axis)
-    return "expects one scale for the whole left operand, got " + typeText(leftType);
+    return "expects one scale for the whole left operand, got " + mlir::debugString(leftType);
   QuantParameters weights = quantParameters(rightType);
   if (weights.axis && *weights.axis != columns)
     return llvm::formatv("expects the scales of the right operand along dimension {0}, which makes the result's "
                          "columns, got them along {1}",
                          columns, *weights.axis);
   if (llvm::any_of(weights.zeroPoints, [](int64_t zero) { return zero != 0; }))
-    return "expects a right operand without zero points, got " + typeText(rightType) +
+    return "expects a right operand without zero points, got " + mlir::debugString(rightType) +
            "; shift the weights so that 0 is stored as 0";
   auto result = to ? quantisedElement(*to) : mlir::quant::QuantizedType();
   if (!result || !isTopQuantised(result) || quantParameters(result).axis)
     return "expects 'to' to be a quantised type of 8 bits with one scale, the type of the result";
   if (bias && !mlir::getElementTypeOrSelf(bias.getType()).isSignlessInteger(32))
     return "expects a bias of i32, in units of the operands' scales, got " +
-           typeText(mlir::getElementTypeOrSelf(bias.getType()));
+           mlir::debugString(mlir::getElementTypeOrSelf(bias.getType()));
   return "";
 }
 
@@ -91,10 +86,11 @@ mlir::Type inferProductElement(mlir::RankedTensorType left, mlir::RankedTensorTy
     return message.empty() ? *to : mlir::Type();
   }
   if (element != right.getElementType())
-    message =
-        "expects operands of one element type, got " + typeText(element) + " and " + typeText(right.getElementType());
+    message = "expects operands of one element type, got " + mlir::debugString(element) + " and " +
+              mlir::debugString(right.getElementType());
   else if (to && !(element.isSignlessInteger(8) && to->isSignlessInteger(32)))
-    message = "expects 'to' with quantised operands, or i32 with operands of i8, got it with " + typeText(element);
+    message =
+        "expects 'to' with quantised operands, or i32 with operands of i8, got it with " + mlir::debugString(element);
   else
     return to.value_or(element);
   return nullptr;

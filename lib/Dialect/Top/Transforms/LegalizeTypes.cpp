@@ -2,6 +2,7 @@
 #include "IntegerRanges.h"
 
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
@@ -20,12 +21,6 @@ namespace pto_mlir::top {
 
 namespace {
 
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// Whether tensors of the type may be in the memory of a net, as they are or narrowed by top-storage-types.
 bool isOfDevice(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element))
@@ -39,14 +34,14 @@ std::string whyNotOnDevice(Operation *op) {
   llvm::append_range(types, op->getResultTypes());
   for (Type type : types)
     if (Type element = getElementTypeOrSelf(type); !isOfDevice(element))
-      return "elements of type " + textOf(element);
+      return "elements of type " + debugString(element);
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   if (!isa<IntegerType>(element))
     return "";
   // Quotients and comparisons are in 32 bits, to which 8-bit and unsigned integers are widened.
   bool isLacking = isa<PowOp, MatMulOp, ReduceMeanOp, MaxPoolOp, AvgPoolOp, SignOp>(op) ||
                    (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
-  return isLacking ? "integers of type " + textOf(element) : "";
+  return isLacking ? "integers of type " + debugString(element) : "";
 }
 
 /// The op's attributes as parameters of a call: numbers, texts and lists. Types are those of the operands.
@@ -136,7 +131,7 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
         continue;
       auto shape = b.getNamedAttr("shape", b.getDenseI64ArrayAttr(type.getShape()));
       result.set(b.create<HostOp>(value.getLoc(), type, "reshape", value, b.getDictionaryAttr(shape),
-                                  "elements of type " + textOf(type.getElementType())));
+                                  "elements of type " + debugString(type.getElementType())));
     }
   }
 
