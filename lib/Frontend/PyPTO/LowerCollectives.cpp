@@ -75,14 +75,7 @@ Value Lowering::runTile(Type element, int64_t elements) {
 }
 
 Value Lowering::runView(Value pointer, int64_t elements) {
-  Type element = cast<pto::PtrType>(pointer.getType()).getElementType();
-  SmallVector<int64_t> unknown(2, ShapedType::kDynamic);
-  SmallVector<Value> none(2, indexConstant(0)), sizes{indexConstant(1), indexConstant(elements)},
-      strides{indexConstant(elements), indexConstant(1)};
-  Value view =
-      b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(unknown, element), pointer, sizes, strides);
-  return b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get({1, elements}, element), view, none,
-                                        sizes);
+  return matrixView(pointer, 1, elements, indexConstant(elements), indexConstant(1));
 }
 
 void Lowering::copyRun(Value from, Value to, int64_t elements, const ir::CallPtr &op) {

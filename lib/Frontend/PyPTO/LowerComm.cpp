@@ -1,5 +1,6 @@
 // What a kernel does with the copies of other ranks: loads, stores, copies, signal cells.
 #include "Lowering.h"
+#include "TileNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -16,11 +17,6 @@ std::string nameOf(const ir::ExprPtr &tensor) {
 Value pointerOf(Value view) { return view.getDefiningOp<pto::MakeTensorViewOp>().getPtr(); }
 
 namespace {
-
-std::vector<ir::ExprPtr> zeros(size_t count) {
-  auto zero = std::make_shared<const ir::ConstInt>(0, pypto::DataType::INDEX, ir::Span::unknown());
-  return {count, zero};
-}
 
 /// An axis that two views have in common.
 struct Axis {
@@ -158,6 +154,17 @@ Value Lowering::get(const ir::OpView &call, const ir::CallPtr &op, const ir::Var
   return to;
 }
 
+/// The `rows` x `cols` elements at `pointer`, with these distances between them.
+Value Lowering::matrixView(Value pointer, int64_t rows, int64_t cols, Value rowStride, Value colStride) {
+  Type element = cast<pto::PtrType>(pointer.getType()).getElementType();
+  SmallVector<int64_t> unknown(2, ShapedType::kDynamic);
+  SmallVector<Value> sizes{indexConstant(rows), indexConstant(cols)}, none(2, indexConstant(0));
+  Value view = b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(unknown, element), pointer, sizes,
+                                               ValueRange{rowStride, colStride});
+  return b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get({rows, cols}, element), view, none,
+                                        sizes);
+}
+
 /// A copy in global memory, chunk by chunk through a tile.
 void Lowering::copyWindow(const ir::OpView &call, const ir::CallPtr &op, Value from, Value to) {
   auto source = from.getDefiningOp<pto::MakeTensorViewOp>(), target = to.getDefiningOp<pto::MakeTensorViewOp>();
@@ -223,12 +230,7 @@ void Lowering::copyWindow(const ir::OpView &call, const ir::CallPtr &op, Value f
       for (size_t axis = axes.size() - 2; axis-- > 0; left /= axes[axis].extent)
         add(axes[axis], left % axes[axis].extent);
       Value pointer = b.create<pto::AddPtrOp>(loc, pointers[side], moved);
-      SmallVector<Value> sizes{indexConstant(high), indexConstant(wide)}, none{indexConstant(0), indexConstant(0)};
-      SmallVector<int64_t> unknown(2, ShapedType::kDynamic);
-      Value view = b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(unknown, element), pointer, sizes,
-                                                   ValueRange{strideOf(rows), strideOf(cols)});
-      views[side] = b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get({high, wide}, element), view,
-                                                   none, sizes);
+      views[side] = matrixView(pointer, high, wide, strideOf(rows), strideOf(cols));
     }
     Value tile = tiles.create<pto::AllocTileOp>(
         loc, pto::makeVecTile(b.getContext(), height, padded, element, high, wide), Value(), Value(), Value());

@@ -200,6 +200,7 @@ private:
   mlir::Value remoteStore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value put(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value get(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value matrixView(mlir::Value pointer, int64_t rows, int64_t cols, mlir::Value rowStride, mlir::Value colStride);
   // Collectives (LowerCollectives.cpp).
   void meet(const ir::ExprPtr &signal, const ir::CallPtr &op);
   int64_t elementsOf(const ir::ExprPtr &tensor);

@@ -36,6 +36,12 @@ inline std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::Exp
 
 inline const std::vector<ir::ExprPtr> &shapeOf(const ir::VarPtr &var) { return *ir::ShapeOf(var->type_); }
 
+/// The memory space that the type of a tile says.
+inline std::optional<ir::MemorySpace> spaceOf(const ir::ExprPtr &tile) {
+  auto type = ir::As<ir::TileType>(tile->type_);
+  return type ? type->GetMemorySpace() : std::nullopt;
+}
+
 /// Extents of a shape of two axes; one axis is a row.
 inline std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &span) {
   int64_t rows = 1, columns = 1;

@@ -10,15 +10,6 @@ namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
-namespace {
-
-std::optional<ir::MemorySpace> spaceOf(const ir::VarPtr &tile) {
-  auto type = ir::As<ir::TileType>(tile->type_);
-  return type ? type->GetMemorySpace() : std::nullopt;
-}
-
-} // namespace
-
 ir::StmtPtr Tiler::storeOf(const ir::VarPtr &tile, const ir::VarPtr &tensor) {
   ir::CallPtr call = ir::CreateOp("tile.store", {tile, tuple(zeros(shapeOf(tensor).size())), tensor}, tensor->span_);
   return std::make_shared<const ir::EvalStmt>(call, tensor->span_);

@@ -17,11 +17,6 @@ namespace {
 
 constexpr int64_t kMostParts = 256; // of a product in Mat: each is a few operations of the kernel
 
-std::optional<ir::MemorySpace> spaceOf(const ir::ExprPtr &tile) {
-  auto type = ir::As<ir::TileType>(tile->type_);
-  return type ? type->GetMemorySpace() : std::nullopt;
-}
-
 /// The matrices of one operand.
 struct Factor {
   ir::VarPtr tile;
