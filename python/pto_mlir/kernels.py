@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import pypto
 from .errors import UserError
 
-# Element types as MLIR and as PyPTO write them.
-_TYPES = {"f32": "FP32", "f16": "FP16", "bf16": "BF16", "i32": "INT32", "i16": "INT16"}
+_TYPES = ("f32", "f16", "bf16", "i32", "i16")
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,6 @@ class UserKernels:
         self.names = self._functions.keys() | self._texts.keys()
 
     def _load(self, file: str) -> None:
-        from . import pypto
-
         pypto.enable()
         parser_error = importlib.import_module("pypto.language.parser.diagnostics").ParserError
         _registered.clear()
@@ -103,7 +101,7 @@ class UserKernels:
         try:
             runpy.run_path(file, run_name="__pypto__")
         except parser_error as error:
-            raise UserError(f"--kernels {file}: {_placed(error)}") from None
+            raise UserError(f"--kernels {file}: {pypto.described(error)}") from None
         except Exception as error:
             raise UserError(f"--kernels {file}: {type(error).__name__}: {error}") from None
         finally:
@@ -134,13 +132,6 @@ class UserKernels:
 
 def _text(tensor: tuple) -> str:
     return "x".join([*map(str, tensor[1]), tensor[0]])
-
-
-def _placed(error: Any) -> str:
-    span = error.span or {}
-    place = f"{span['filename']}:{span['line']}:{span['column']}: " if span.get("line", 0) > 0 else ""
-    hint = f" (hint: {error.hint})" if error.hint else ""
-    return f"{place}{error.message}{hint}"
 
 
 def _outputs(kernel: _Kernel, inputs: list[tuple], attributes: dict[str, Any]) -> list[TensorSpec]:
@@ -195,16 +186,17 @@ def _lower(function: Any, tensors: dict[str, tuple], attributes: dict[str, Any])
     """The bytes of the kernel's program for these tensors and numbers."""
     arguments = importlib.import_module("pypto.jit.arguments")
     core = importlib.import_module("pypto.pypto_core")
+    types = importlib.import_module("pypto.ir.program_file").TYPES
     parser_error = importlib.import_module("pypto.language.parser.diagnostics").ParserError
     values = {
         name: attributes[name]
         if name in attributes
-        else arguments.Shaped(tensors[name][1], getattr(core.DataType, _TYPES[tensors[name][0]]))
+        else arguments.Shaped(tensors[name][1], getattr(core.DataType, types[tensors[name][0]]))
         for name in function.order
     }
     try:
         return core.ir.serialize(function.program(values))
     except parser_error as error:
-        raise ValueError(_placed(error)) from None
+        raise ValueError(pypto.described(error)) from None
     except TypeError as error:
         raise ValueError(str(error)) from None

@@ -10,6 +10,7 @@ import importlib.util
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 PATH = str(Path(__file__).resolve().parent / "_pypto")
 
@@ -29,6 +30,14 @@ def enable() -> str:
         if other is not None and other.origin:
             print(f"pypto: {PATH} is active, {other.origin} is not", file=sys.stderr)
     return PATH
+
+
+def described(error: Any) -> str:
+    """A ParserError in one line: place, message, hint."""
+    span = error.span or {}
+    place = f"{span['filename']}:{span['line']}:{span['column']}: " if span.get("line", 0) > 0 else ""
+    hint = f" (hint: {error.hint})" if error.hint else ""
+    return f"{place}{error.message}{hint}"
 
 
 def main() -> None:

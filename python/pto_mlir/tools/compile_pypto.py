@@ -43,10 +43,7 @@ def work(argv) -> int:
     try:
         files.compile_file(file, Path(args.output), args.entry, args.shape, args.processor, args.blocks)
     except files.ParserError as error:
-        span = error.span or {}
-        place = f"{span['filename']}:{span['line']}:{span['column']}: " if span.get("line", 0) > 0 else ""
-        hint = f" (hint: {error.hint})" if error.hint else ""
-        raise UserError(f"{place}{error.message}{hint}") from None
+        raise UserError(pypto.described(error)) from None
     except (ImportError, SyntaxError) as error:
         raise UserError(f"{file}: {error}") from None
     except (ValueError, TypeError) as error:

@@ -9,10 +9,9 @@ from pypto.jit.function import JITFunction
 from pypto.language.parser.diagnostics import ParserError  # noqa: F401
 from pypto.pypto_core import DataType, ir
 
-_TYPES = {"f32": "FP32", "f16": "FP16", "bf16": "BF16", "i1": "BOOL"}
-_TYPES |= {
-    f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "INT"), ("ui", "UINT")) for bits in (8, 16, 32, 64)
-}
+# Element types as MLIR writes them, and names of DataType.
+TYPES = {"f32": "FP32", "f16": "FP16", "bf16": "BF16", "i1": "BOOL"}
+TYPES |= {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "INT"), ("ui", "UINT")) for bits in (8, 16, 32, 64)}
 
 
 def compile_file(file, output, entry="", shapes=(), processor="", blocks=1):
@@ -34,13 +33,13 @@ def _values(texts):
         name, _, value = text.partition("=")
         tensor = re.fullmatch(r"((?:\d{1,9}x)+)([a-z]+\d+)", value)
         number = re.fullmatch(r"-?\d{1,18}(\.\d*)?(e-?\d{1,3})?", value)
-        if name and tensor and tensor[2] in _TYPES:
+        if name and tensor and tensor[2] in TYPES:
             extents = tuple(int(extent) for extent in tensor[1].split("x")[:-1])
-            values[name] = Shaped(extents, getattr(DataType, _TYPES[tensor[2]]))
+            values[name] = Shaped(extents, getattr(DataType, TYPES[tensor[2]]))
         elif name and number:
             values[name] = float(value) if number[1] or number[2] else int(value)
         else:
-            raise ValueError(f"--shape: expects a=128x128xf32 or n=3, got {text!r}; types: {', '.join(_TYPES)}")
+            raise ValueError(f"--shape: expects a=128x128xf32 or n=3, got {text!r}; types: {', '.join(TYPES)}")
     return values
 
 
