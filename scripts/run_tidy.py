@@ -25,6 +25,7 @@ BORDER = (
     "HostOps",
     "TaskRuntime",
     "Runtime",
+    "RuntimeTools",
     "CModel",
     "Encoder",
     "PyPTO",

@@ -54,12 +54,11 @@ def environment(request):
 
 
 def test_sizes():
-    """Size limits: 60 MB for the whole wheel, 9 MB for the one without the compiler (8.5 with state, sizes at run time and
-    the host's operations, which five of its files contain)."""
+    """Size limits: 60 MB for the whole wheel, 8 MB for the one without the compiler."""
     wheels = list(WHEELS.glob("*.whl"))
     assert wheels
     for wheel in wheels:
-        limit = 9e6 if wheel.name.startswith("pto_mlir_runtime") else 60e6
+        limit = 8e6 if wheel.name.startswith("pto_mlir_runtime") else 60e6
         assert wheel.stat().st_size <= limit, wheel.name
 
 
