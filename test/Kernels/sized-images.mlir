@@ -33,7 +33,7 @@ func.func private @images(%x: tensor<8x6x6x8xf32>, %w: tensor<3x3x8x4xf32>, %y: 
 // CHECK-LABEL: func.func private @windows_sized
 // CHECK: %[[N:.*]] = pto.kernel_size 0 greatest 8
 // CHECK: scf.for %[[IMAGE:.*]] = %{{.*}} to %[[N]]
-// CHECK: tensor.extract_slice %{{.*}}[%[[IMAGE]], %{{.*}}, 0, 0] [1, 1, 2, 4] [1, 2, 2, 1] : tensor<?x4x4x4xf32>
+// CHECK: tensor.extract_slice %{{.*}}[%[[IMAGE]], %{{.*}}, 0, 0] [1, 1, 2, 4] [1, 1, 2, 1] : tensor<?x4x4x4xf32>
 func.func private @windows(%x: tensor<8x4x4x4xf32>, %y: tensor<8x2x2x4xf32>) -> tensor<8x2x2x4xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %least = arith.constant 0xFF800000 : f32

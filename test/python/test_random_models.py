@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from random_graphs import check, generate, reducer, workers  # noqa: E402
+from random_graphs import check, command, generate, reducer, workers  # noqa: E402
 from random_graphs.exact import Unusable, trace  # noqa: E402
 from random_graphs.model import Graph  # noqa: E402
 
@@ -116,10 +116,64 @@ FOUND = {
     "places in a constant": _node("NonZero", {"x": _drawn([1, 8, 3, 3], "float64")}, ["x"], [7]),
     "a shape of nothing": _node("Shape", {"x": _drawn([])}, kinds=[7]),
     "channels of nothing": _node("DepthToSpace", {"x": _drawn([0, 8, 2, 3])}, blocksize=2),
+    "rows of 16-bit numbers below zero": _node(
+        "TopK", {"x": _drawn([4, 6, 2, 5], I16), "k": np.array([2])}, ["k"], [5, 7], axis=2
+    ),
+    "the least of 16-bit numbers above zero": _node(
+        "TopK", {"x": _drawn([3, 5], I16, 1), "k": np.array([4])}, ["k"], [5, 7], largest=0
+    ),
+    "backwards through nothing": _node(
+        "Slice",
+        {"x": _drawn([8, 9, 0]), "b": np.array([0]), "e": np.array([-5]), "a": np.array([2]), "s": np.array([-1])},
+        ["b", "e", "a", "s"],
+    ),
+    "convolution of no channels": _node("Conv", {"x": _drawn([2, 0, 5, 7]), "w": _drawn([2, 0, 4, 3])}),
+    "transposed convolution of no channels": _node(
+        "ConvTranspose", {"x": _drawn([2, 0, 5, 7]), "w": _drawn([0, 2, 4, 3]), "b": _drawn([2])}
+    ),
+    "product of nothing and a bias": _node(
+        "Gemm", {"a": _drawn([0, 33]), "b": _drawn([17, 0]), "c": _drawn([17])}, transA=1, transB=1
+    ),
+    "means of nothing": _node("MeanVarianceNormalization", {"x": _drawn([2, 3, 0, 4])}),
+    "a stride that passes the image": _node(
+        "Conv",
+        {"x": _drawn([2, 3, 1, 1]), "w": _drawn([3, 1, 1, 1])},
+        strides=[2, 1],
+        dilations=[3, 1],
+        group=3,
+    ),
+    "places of two nodes without names": Graph(
+        [
+            helper.make_node("GridSample", ["x", "g"], ["y"], align_corners=0, mode="linear", padding_mode="border"),
+            helper.make_node("ReverseSequence", ["z", "l"], ["r"], batch_axis=1, time_axis=0),
+            helper.make_node("Sin", ["r"], ["s"]),
+        ],
+        {
+            "x": _drawn([5, 3, 8, 1]),
+            "g": _drawn([5, 1, 3, 2], low=-4, high=4),
+            "z": _drawn([5, 3, 8, 1]),
+            "l": np.array([2, 5, 1]),
+        },
+        {},
+        ["y", "s"],
+        {"x": 1, "g": 1, "z": 1, "l": 7, "y": 1, "r": 1, "s": 1},
+        20,
+    ),
     "a grid of another type": _node(
         "GridSample", {"x": _drawn([2, 3, 5, 4], "float16"), "g": _drawn([2, 2, 3, 2], low=-4, high=4)}, kinds=[10]
     ),
 }
+
+
+COUNT, SLICES = 300, 10  # each graph on one target: half of them F16, half a5, half 24 blocks
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, COUNT // SLICES))
+def test_graphs(first):
+    """None is wrong, crashes or is refused. A new operator changes every seed's graph."""
+    made = command.run(first, COUNT // SLICES, False, 1, 120)
+    bad = {seed: outcome for seed, outcome in made.items() if outcome.status not in ("right", "unsure")}
+    assert not bad, "\n".join(f"{seed}: {outcome}" for seed, outcome in bad.items())
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -145,6 +145,11 @@ class Evaluator:
                 raise Unusable(f"the reference: {type(error).__name__}: {error}") from error
 
 
+def _is_exact(node: onnx.NodeProto) -> bool:
+    """Whether it only copies, chooses or compares; a scatter that adds or multiplies computes."""
+    return node.op_type in EXACT and attribute(node, "reduction") not in (b"add", b"mul")
+
+
 def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str, types=None) -> dict[str, Value]:
     """The outputs of one node; their types are in graph.kinds, and what ONNX infers in `types`."""
     evaluate = Evaluator(node, values, reads(node), graph.opset)
@@ -154,7 +159,7 @@ def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str
     for name, array in zip(names, results, strict=True):
         _same_shape(name, array, types.get(name) if types else None)
         _usable(name, array, graph.kinds[name])
-    is_exact, is_rounded = node.op_type in EXACT, node.op_type in ROUNDED
+    is_exact, is_rounded = _is_exact(node), node.op_type in ROUNDED
     parameters = set(node.input[PARAMETERS.get(node.op_type, len(node.input)) :])
     moves = {}
     for name in arrays.keys() - parameters if parameters else arrays:

@@ -184,6 +184,25 @@ private:
         placeIn(cast<top::PlaceAttr>(launch.getPlacesAttr()[launch.getInputs().size() + result]), value)));
   }
 
+  static Attribute *keptAs(StringRef name, MutableArrayRef<Attribute> kept) {
+    return llvm::find_if(kept,
+                         [&](Attribute attr) { return cast<DictionaryAttr>(attr).getAs<StringAttr>("name") == name; });
+  }
+
+  /// What an index without a name is called: one name for each place.
+  static std::string nameOfIndex(top::LaunchOp launch, Attribute place, MutableArrayRef<Attribute> kept,
+                                 const llvm::StringSet<> &keptNames) {
+    StringRef result = top::getTensorName(launch.getResult(0));
+    std::string first = ("the index of " + (result.empty() ? launch.getKernel() : result)).str(), name = first;
+    for (unsigned number = 2; keptNames.contains(name); ++number) {
+      Attribute *known = keptAs(name, kept);
+      if (known != kept.end() && cast<DictionaryAttr>(*known).get("place") == place)
+        break;
+      name = first + " (" + std::to_string(number) + ")";
+    }
+    return name;
+  }
+
   /// Records the computed index of a gather with its bound, in all builds.
   static void recordIndex(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept,
                           llvm::StringSet<> &keptNames) {
@@ -193,11 +212,10 @@ private:
     Value value = launch->getOperand(index[0]);
     std::string name = top::getTensorName(value).str();
     if (name.empty())
-      name = ("the index of " + top::getTensorName(launch.getResult(0))).str();
+      name = nameOfIndex(launch, launch.getPlacesAttr()[index[0]], kept, keptNames);
     int64_t rows = index[1];
     if (!keptNames.insert(name).second) {
-      auto known = llvm::find_if(
-          kept, [&](Attribute attr) { return cast<DictionaryAttr>(attr).getAs<StringAttr>("name") == name; });
+      Attribute *known = keptAs(name, kept);
       if (known == kept.end())
         return;
       NamedAttrList entries(cast<DictionaryAttr>(*known));

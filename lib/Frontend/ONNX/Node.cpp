@@ -233,11 +233,14 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
 }
 
 // What an op makes of no elements; nullopt where it needs some.
-static std::optional<double> ofNoElements(StringRef op, size_t operands, const NamedAttrList &attributes) {
+static std::optional<double> ofNoElements(StringRef op, size_t operands, Type element,
+                                          const NamedAttrList &attributes) {
   if (op == top::PadOp::getOperationName())
     return cast<FloatAttr>(attributes.get("value")).getValueAsDouble();
   if (op == top::ReduceSumOp::getOperationName() || (op == top::MatMulOp::getOperationName() && operands == 2))
     return 0;
+  if (op == top::ReduceMeanOp::getOperationName() && isa<FloatType>(element))
+    return std::numeric_limits<double>::quiet_NaN();
   if (op == top::ReduceMaxOp::getOperationName())
     return -std::numeric_limits<double>::infinity();
   if (op == top::ReduceMinOp::getOperationName())
@@ -245,8 +248,36 @@ static std::optional<double> ofNoElements(StringRef op, size_t operands, const N
   return std::nullopt;
 }
 
+// A convolution of no channels is one of a channel of zeros.
+static bool hasNoChannels(StringRef op, ValueRange operands) {
+  bool transposed = op == top::ConvTransposeOp::getOperationName();
+  if (!transposed && op != top::ConvOp::getOperationName())
+    return false;
+  auto input = cast<RankedTensorType>(operands[0].getType()), filter = cast<RankedTensorType>(operands[1].getType());
+  auto isOnlyZero = [](RankedTensorType type, unsigned dim) {
+    return type.getRank() > dim && type.getDimSize(dim) == 0 && llvm::count(type.getShape(), 0) == 1;
+  };
+  return isOnlyZero(input, 1) && isOnlyZero(filter, transposed ? 0 : 1);
+}
+
+Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  OpBuilder &b = builder();
+  SmallVector<Value> given(operands);
+  for (Value &value : MutableArrayRef(given).take_front(2)) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    *llvm::find(shape, 0) = 1;
+    auto one = RankedTensorType::get(SmallVector<int64_t>(shape.size(), 1), type.getElementType());
+    Value zero = top::createConstant(b, b.getUnknownLoc(), "", one, top::fromDoubles(type.getElementType(), {0.0}));
+    value = create<top::ExpandOp>("", zero, {i64s("shape", shape)});
+  }
+  return create(op, name, given, attributes);
+}
+
 // Folds an op with an empty operand. Nets have no empty tensors, so the result must be a constant or another operand.
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  if (hasNoChannels(opName, operands))
+    return convOfZeros(opName, name, operands, attributes);
   OpBuilder &b = builder();
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
   NamedAttrList withDefaults(attributes);
@@ -272,10 +303,14 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
                   [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
+  // A product of nothing with a bias is the bias.
+  if (opName == top::MatMulOp::getOperationName() && operands.size() == 3 &&
+      getElementTypeOrSelf(operands.back().getType()) == type.getElementType())
+    return create<top::ExpandOp>(name, operands.back(), {i64s("shape", type.getShape())});
   // No updates.
   if (operands.front().getType() == type && opName == top::ScatterOp::getOperationName())
     return operands.front();
-  if (std::optional<double> neutral = ofNoElements(opName, operands.size(), withDefaults)) {
+  if (std::optional<double> neutral = ofNoElements(opName, operands.size(), type.getElementType(), withDefaults)) {
     bool isBool = type.getElementType().isInteger(1);
     std::vector<double> values(type.getNumElements(), isBool ? double(*neutral > 0) : *neutral);
     return top::createConstant(b, loc, name, type, top::fromDoubles(type.getElementType(), values));

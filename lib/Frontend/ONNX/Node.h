@@ -135,6 +135,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
+  mlir::Value convOfZeros(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes);
   mlir::Value ofNothing(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
                         llvm::ArrayRef<mlir::NamedAttribute> attributes);
 

@@ -49,6 +49,17 @@ public:
   }
 
 private:
+  /// An integer that no element of the type comes behind; of wide types, none that f32 holds.
+  double lastInteger() const {
+    unsigned width = in.element.getIntOrFloatBitWidth();
+    bool isUnsigned = in.element.isUnsignedInteger();
+    if (width > 16)
+      return (largest ? -1 : 1) * double(int64_t(1) << 25);
+    if (largest)
+      return isUnsigned ? 0 : -double(int64_t(1) << (width - 1));
+    return double((int64_t(1) << (isUnsigned ? width : width - 1)) - 1);
+  }
+
   /// Columns [column, column + count) of `count` rows in f32, as what is to be sorted in descending order.
   Value load(Ix row, Ix rows, int64_t height, Ix column, Ix columns) {
     bool whole = getConstantIntValue(rows) == height && getConstantIntValue(columns) == width;
@@ -57,8 +68,8 @@ private:
     Value raw = e.vec(height, width, in.element, pad);
     if (!whole && isa<FloatType>(in.element))
       e.fill(raw, (largest ? -1 : 1) * std::numeric_limits<double>::infinity());
-    else if (!whole) // behind all integers that f32 holds
-      e.fill(raw, (largest ? -1 : 1) * double(int64_t(1) << 25));
+    else if (!whole)
+      e.fill(raw, lastInteger());
     e.load(e.part(in, row, column, rows, columns), e.valid(raw, rows, columns));
     Value sorted = raw;
     if (!wide) {

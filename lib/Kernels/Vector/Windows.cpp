@@ -189,16 +189,12 @@ Value WindowExpander::filled(ArrayRef<int64_t> shape, TypedAttr value) {
 Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
                             ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, cast<RankedTensorType>(source.getType()).getElementType());
-  SmallVector<OpFoldResult> from(offsets), extents = getAsIndexOpFoldResult(context, sizes),
-                                           steps = getAsIndexOpFoldResult(context, strides);
-  // memref.subview finds the dropped dimensions by the source's strides: a step on the way to a dimension of size 1
-  // that is kept would hide them.
-  if (shape.size() < sizes.size() && llvm::is_contained(shape, 1) &&
-      llvm::any_of(strides, [](int64_t n) { return n != 1; })) {
-    source = rewriter.create<tensor::ExtractSliceOp>(loc, source, from, extents, steps);
-    from.assign(sizes.size(), index(0));
-    steps.assign(sizes.size(), index(1));
-  }
+  // memref.subview finds the dropped dimensions by the source's strides: a step along a dimension of size 1 would hide
+  // them.
+  auto steps = llvm::map_to_vector(llvm::zip_equal(sizes, strides), [&](auto pair) -> OpFoldResult {
+    return index(std::get<0>(pair) == 1 ? 1 : std::get<1>(pair));
+  });
+  SmallVector<OpFoldResult> from(offsets), extents = getAsIndexOpFoldResult(context, sizes);
   return rewriter.create<tensor::ExtractSliceOp>(loc, type, source, from, extents, steps);
 }
 

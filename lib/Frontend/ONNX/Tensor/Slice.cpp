@@ -22,9 +22,11 @@ static LogicalResult slice(Node &node, ArrayRef<int64_t> starts, ArrayRef<int64_
     bool down = step < 0;
     // Huge bounds mean "to the end". The addition cannot overflow, since only negative bounds are adjusted.
     int64_t start = starts[i] < 0 ? starts[i] + size : starts[i], end = ends[i] < 0 ? ends[i] + size : ends[i];
-    first[dim] = std::clamp<int64_t>(start, 0, down ? std::max<int64_t>(size - 1, 0) : size);
-    last[dim] = down ? std::clamp<int64_t>(end, -1, size - 1) : std::clamp<int64_t>(end, 0, size);
     by[dim] = step;
+    if (size == 0)
+      continue;
+    first[dim] = std::clamp<int64_t>(start, 0, down ? size - 1 : size);
+    last[dim] = down ? std::clamp<int64_t>(end, -1, size - 1) : std::clamp<int64_t>(end, 0, size);
   }
   bool whole = ArrayRef<int64_t>(last) == type.getShape() && llvm::all_of(first, [](int64_t v) { return v == 0; }) &&
                llvm::all_of(by, [](int64_t v) { return v == 1; });
