@@ -9,6 +9,7 @@ or, in a program, before the first import: pto_mlir.pypto.enable().
 import importlib.util
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,17 @@ def described(error: Any) -> str:
     return f"{place}{error.message}{hint}"
 
 
+def run(program: Callable[[], Any]) -> None:
+    """Runs a program; an error in the text of a kernel, or a fault at one of its lines, is shown as that line, without
+    a traceback, and ends the process."""
+    diagnostics = importlib.import_module("pypto.language.parser.diagnostics")
+    try:
+        program()
+    except diagnostics.PlacedError as error:
+        print(diagnostics.ErrorRenderer().render(error), file=sys.stderr)
+        sys.exit(1)
+
+
 def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--path"]:
@@ -54,13 +66,13 @@ def main() -> None:
     sys.argv = arguments
     if module:
         sys.path.insert(1, "")
-        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        run(lambda: runpy.run_module(arguments[0], run_name="__main__", alter_sys=True))
         return
     if not Path(arguments[0]).is_file():
         print(f"{arguments[0]}: no such file", file=sys.stderr)
         sys.exit(1)
     sys.path.insert(1, str(Path(arguments[0]).resolve().parent))
-    runpy.run_path(arguments[0], run_name="__main__")
+    run(lambda: runpy.run_path(arguments[0], run_name="__main__"))
 
 
 if __name__ == "__main__":

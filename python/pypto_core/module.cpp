@@ -94,6 +94,13 @@ void bindQueries(nb::module_ &m) {
       },
       "Further full names of operations: pl.create_tile.");
   m.def(
+      "op_instruction",
+      [](const std::string &name) {
+        const OpRow *row = FindOp(name);
+        return std::string(row ? row->pto : "");
+      },
+      "The op of the pto dialect that an operation becomes; empty where it is several, or none.");
+  m.def(
       "op_parameters",
       [](const std::string &name) -> nb::object {
         const OpRow *row = FindOp(name);

@@ -47,9 +47,9 @@ TEST(Ops, ConstantsTakeTheElementTypeOfTheTile) {
   EXPECT_EQ(As<ConstInt>(make("tile.muls", {{"", whole}, {"", int64_t(3)}})->args_[1])->dtype_, DataType::INT32);
   auto message = [](auto body) { return messageOf<TypeError>(body); };
   EXPECT_EQ(message([&] { make("tile.muls", {{"", whole}, {"", 0.5}}); }),
-            "tile.muls: rhs is FP32 beside INT32: cast it");
+            "tile.muls: rhs is FP32 beside INT32; cast it, as in `pl.cast(.., pl.INT32)`");
   EXPECT_EQ(message([&] { make("tile.muls", {{"", half}, {"", ExprPtr(var("i"))}}); }),
-            "tile.muls: rhs is INDEX beside FP16: cast it");
+            "tile.muls: rhs is INDEX beside FP16; cast it, as in `pl.cast(.., pl.FP16)`");
 }
 
 TEST(Ops, LoadsAndStoresOfEachGenerationAreOne) {
@@ -135,7 +135,7 @@ TEST(Ops, ProductsAccumulateInFullWidth) {
   ExprPtr i = tileOf({16, 32}, DataType::INT8), j = tileOf({32, 8}, DataType::INT8);
   EXPECT_EQ(typeText(make("pl.matmul", {{"", i}, {"", j}})), "pl.Tile[[16, 8], pl.INT32, pl.Mem.Acc]");
   EXPECT_EQ(messageOf<ValueError>([&] { make("pl.matmul", {{"", a}, {"", a}}); }),
-            "tile.matmul: K differs: [16, 32] times [16, 32]");
+            "tile.matmul: K differs: [16, 32] times [16, 32]; the columns of lhs are the rows of rhs");
   EXPECT_EQ(messageOf<TypeError>([&] { make("pl.matmul", {{"", a}, {"", j}}); }),
             "tile.matmul: identical lhs and rhs data types are needed, not BF16 and INT8");
 }
@@ -154,7 +154,7 @@ TEST(Ops, ValidExtentsAreCutAndCarried) {
   EXPECT_EQ(valid(make("pl.set_validshape", {{"", t}, {"", int64_t(3)}, {"", int64_t(5)}})->type_), "[3, 5]");
   EXPECT_EQ(
       messageOf<ValueError>([&] { make("pl.load", {{"", tensorOf({40, 64})}, {"", Ints{40, 0}}, {"", Ints{8, 64}}}); }),
-      "tile.load: offset 40 lies outside the extent 40");
+      "tile.load: offset 40 lies outside the extent 40; begin inside of the tensor");
 }
 
 TEST(Ops, LayoutsFollowTheMemory) {
@@ -172,9 +172,9 @@ TEST(Ops, WrongArgumentsAreNamed) {
     return messageOf<Error>([&] { make(name, std::move(arguments)); });
   };
   EXPECT_EQ(message("pl.xyz", {}), "Unknown operation pl.xyz");
-  EXPECT_EQ(message("tile.add", {{"", t}}), "tile.add needs its rhs");
-  EXPECT_EQ(message("tile.exp", {{"", t}, {"", t}}), "tile.exp takes at most 1 arguments");
-  EXPECT_EQ(message("tile.exp", {{"", t}, {"mode", int64_t(1)}}), "tile.exp has no argument mode");
+  EXPECT_EQ(message("tile.add", {{"", t}}), "tile.add needs its rhs; it takes lhs, rhs");
+  EXPECT_EQ(message("tile.exp", {{"", t}, {"", t}}), "tile.exp takes at most 1 arguments; they are x");
+  EXPECT_EQ(message("tile.exp", {{"", t}, {"mode", int64_t(1)}}), "tile.exp has no argument mode; it takes x");
   EXPECT_EQ(message("tile.exp", {{"", t}, {"x", t}}), "tile.exp: x is given twice");
   EXPECT_EQ(message("tile.add", {{"", t}, {"", g}}), "tile.add: rhs must be a tile");
   EXPECT_EQ(message("tensor.row_sum", {{"", g}, {"tmp_tile", t}}), "tensor.row_sum: tmp_tile must be a tensor");
@@ -182,9 +182,9 @@ TEST(Ops, WrongArgumentsAreNamed) {
   EXPECT_EQ(message("tile.move", {{"", t}, {"", AsEnumValue(PadValue::max)}}),
             "tile.move: target_memory must be a pl.Mem");
   EXPECT_EQ(message("tile.add", {{"", t}, {"", tileOf({8, 8})}}),
-            "tile.add: shapes [8, 16] and [8, 8] do not broadcast");
+            "tile.add: shapes [8, 16] and [8, 8] do not broadcast; load both in one shape, or with an extent of 1");
   EXPECT_EQ(message("tile.add", {{"", tileOf({8, 16}, DataType::FP16)}, {"", tileOf({8, 16}, DataType::BF16)}}),
-            "tile.add: FP16 and BF16 have no common type: cast one of them");
+            "tile.add: FP16 and BF16 have no common type; cast one of them, as in `pl.cast(.., pl.FP32)`");
   EXPECT_EQ(message("block.sum", {{"", t}}), "block.sum needs a constant axis, 0 or 1");
 }
 

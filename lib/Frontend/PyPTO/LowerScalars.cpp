@@ -12,9 +12,11 @@ using ir::NodeKind;
 
 Value Lowering::valueOf(const ir::ExprPtr &expr) {
   result = nullptr;
+  Location outer = loc; // of the call that this is an operand of
   VisitExpr(expr);
   if (!result)
     fail(expr->span_, "a value is needed here");
+  loc = outer;
   return std::exchange(result, nullptr);
 }
 
@@ -31,10 +33,12 @@ Value Lowering::convert(Value value, Type type, bool isSigned) {
   Type from = value.getType();
   if (from == type)
     return value;
+  auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(type);
+  if ((from.isIndex() && toFloat) || (fromFloat && type.isIndex()))
+    return convert(convert(value, b.getI64Type(), isSigned), type, isSigned);
   if (from.isIndex() || type.isIndex())
     return isSigned ? b.create<arith::IndexCastOp>(loc, type, value).getResult()
                     : b.create<arith::IndexCastUIOp>(loc, type, value).getResult();
-  auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(type);
   if (fromFloat && toFloat && fromFloat.getWidth() == toFloat.getWidth()) { // f16 and bf16
     Value wide = b.create<arith::ExtFOp>(loc, b.getF32Type(), value);
     return b.create<arith::TruncFOp>(loc, type, wide);

@@ -184,18 +184,25 @@ private:
 };
 
 void Binder::place(const Attrs &arguments) {
+  auto names = [&] {
+    std::string text;
+    for (const OpParam &param : row.params)
+      text += (text.empty() ? "" : ", ") + std::string(param.name) + (param.optional ? "=" : "");
+    return text;
+  };
   size_t position = 0;
   for (const auto &[name, value] : arguments) {
     int index = name.empty() ? int(position++) : findParameter(row, name);
     CHECK_AS(TypeError, size_t(index) < row.params.size() || !name.empty())
-        << row.name << " takes at most " << row.params.size() << " arguments";
-    CHECK_AS(TypeError, index >= 0) << row.name << " has no argument " << name;
+        << row.name << " takes at most " << row.params.size() << " arguments; they are " << names();
+    CHECK_AS(TypeError, index >= 0) << row.name << " has no argument " << name << "; it takes " << names();
     CHECK_AS(TypeError, !given[index]) << row.name << ": " << row.params[index].name << " is given twice";
     if (!std::holds_alternative<std::monostate>(value) || !row.params[index].optional) // None: left out
       given[index] = value;
   }
   for (size_t i = 0; i < given.size(); ++i)
-    CHECK_AS(TypeError, given[i] || row.params[i].optional) << row.name << " needs its " << row.params[i].name;
+    CHECK_AS(TypeError, given[i] || row.params[i].optional)
+        << row.name << " needs its " << row.params[i].name << "; it takes " << names();
 }
 
 /// What constants among the scalars become: the elements of the first tile or tensor, or of the result.
@@ -225,7 +232,8 @@ ExprPtr Binder::scalar(const OpParam &param, ExprPtr value) const {
                                       : std::make_shared<const ConstInt>(integer->value_, *wanted, integer->span_);
   DataType dtype = *ElementTypeOf(value->type_);
   CHECK_AS(TypeError, dtype.IsFloat() == wanted->IsFloat())
-      << row.name << ": " << param.name << " is " << dtype.Name() << " beside " << wanted->Name() << ": cast it";
+      << row.name << ": " << param.name << " is " << dtype.Name() << " beside " << wanted->Name()
+      << "; cast it, as in `pl.cast(.., pl." << wanted->Name() << ")`";
   return value;
 }
 

@@ -22,7 +22,8 @@ TypePtr Deducer::promote() const {
     ExprPtr x = fromEnd <= a.size() ? a[a.size() - fromEnd] : nullptr;
     ExprPtr y = fromEnd <= b.size() ? b[b.size() - fromEnd] : nullptr;
     bool fits = !x || !y || SameExtent(x, y) || ConstantInt(x) == 1 || ConstantInt(y) == 1;
-    CHECK_AS(TypeError, fits) << "shapes " << ShapeText(a) << " and " << ShapeText(b) << " do not broadcast";
+    CHECK_AS(TypeError, fits) << "shapes " << ShapeText(a) << " and " << ShapeText(b)
+                              << " do not broadcast; load both in one shape, or with an extent of 1";
     shape[i] = !x || (y && ConstantInt(x) == 1) ? y : x;
   }
   auto same = [&](const Shape &other) {
@@ -111,7 +112,8 @@ TypePtr Deducer::matmul() const {
     std::swap(a[a.size() - 2], a.back());
   if (call.Keyword<bool>("b_trans").value_or(false))
     std::swap(b[b.size() - 2], b.back());
-  CHECK(SameExtent(a.back(), b[b.size() - 2])) << "K differs: " << ShapeText(a) << " times " << ShapeText(b);
+  CHECK(SameExtent(a.back(), b[b.size() - 2]))
+      << "K differs: " << ShapeText(a) << " times " << ShapeText(b) << "; the columns of lhs are the rows of rhs";
   Shape shape = a.size() >= b.size() ? a : b;
   shape[shape.size() - 2] = a[a.size() - 2];
   shape.back() = b.back();

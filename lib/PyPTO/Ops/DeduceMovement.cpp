@@ -49,7 +49,7 @@ TypePtr Deducer::load() const {
         shape = call.Elements(row.Find("shapes") >= 0 ? "shapes" : "shape");
   CHECK(offsets.size() == whole.size() && shape.size() == whole.size())
       << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
-      << offsets.size() << " and " << shape.size();
+      << offsets.size() << " and " << shape.size() << "; give one of each for each axis";
   CHECK(valid.empty() || valid.size() == shape.size()) << "valid_shape needs " << shape.size() << " extents";
   bool clamp = row.Find("clamp") >= 0 && call.Keyword<bool>("clamp").value_or(false);
   // Where everything is known, or asked for, what lies behind the tensor's end is not valid.
@@ -62,7 +62,8 @@ TypePtr Deducer::load() const {
       }
       continue;
     }
-    CHECK(*start >= 0 && *start < *end) << "offset " << *start << " lies outside the extent " << *end;
+    CHECK(*start >= 0 && *start < *end) << "offset " << *start << " lies outside the extent " << *end
+                                        << "; begin inside of the tensor";
     if (*start + *size <= *end)
       continue;
     if (valid.empty())

@@ -51,7 +51,8 @@ DataType PromoteTypes(DataType a, DataType b) {
     return a.IsFloat() ? a : b;
   if (a.GetBit() != b.GetBit())
     return a.GetBit() > b.GetBit() ? a : b;
-  CHECK_AS(TypeError, !a.IsFloat()) << a.Name() << " and " << b.Name() << " have no common type: cast one of them";
+  CHECK_AS(TypeError, !a.IsFloat()) << a.Name() << " and " << b.Name()
+                                    << " have no common type; cast one of them, as in `pl.cast(.., pl.FP32)`";
   return a.IsSigned() ? a : b;
 }
 

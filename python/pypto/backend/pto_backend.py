@@ -2,13 +2,15 @@
 
 import importlib
 
+from pypto.language.parser.diagnostics.exceptions import PlacedError
 
-class PartialCodegenError(RuntimeError):
+
+class PartialCodegenError(PlacedError, RuntimeError):
     """A part of the program could not be compiled: an output that nothing writes, or kernels (`failed`: name -> reason)
     of an output tree, whose other files are in `files`."""
 
-    def __init__(self, message, files=None, failed=None):
-        super().__init__(message)
+    def __init__(self, message, *place, files=None, failed=None, **keywords):
+        super().__init__(message, *place, **keywords)
         self.files, self.failed = files or {}, failed or {}
 
 

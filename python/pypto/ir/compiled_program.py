@@ -1,30 +1,15 @@
 """A compiled program that is ready to run."""
 
-import re
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+from pypto.ir import errors
 from pypto.pypto_core import DataType, ir
 
 _OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
-_PLACE = re.compile(r"(.+?):(\d+):(\d+): (.*)", re.DOTALL)
-
-
-def _raise(text):
-    """The compiler's error as one of the parser's, with its place."""
-    kind = UnsupportedFeatureError if "not lowered yet" in text else InvalidOperationError
-    found = _PLACE.match(text)
-    if found is None:
-        raise kind(text)
-    file, line, column, message = found.groups()
-    span = {"filename": file, "file": file}
-    for name, value in (("line", int(line)), ("column", int(column))):
-        span[name] = span[f"begin_{name}"] = value
-    raise kind(message, span)
 
 
 def main_of(program):
@@ -115,7 +100,7 @@ def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
         text = str(error)
     else:
         return
-    _raise(text)
+    raise errors.of_compiler(text)
 
 
 class CompiledProgram:
@@ -283,7 +268,7 @@ class CompiledProgram:
             kind = made.type.removeprefix("tensor(").removesuffix(")")
             returned.append(_zeros(made.shape, "float32" if kind == "float" else kind, args))
             memory[name] = read(name, returned[-1]).data
-        self._session.run_in_place(memory)
+        errors.of_run(self.program, self._session.run_in_place, memory)
         return returned
 
 

@@ -4,14 +4,11 @@ import re
 import runpy
 
 from pypto.ir.compiled_program import compile_to, main_of, sizes_of
+from pypto.ir.errors import TYPES
 from pypto.jit.arguments import Shaped
 from pypto.jit.function import JITFunction
 from pypto.language.parser.diagnostics import ParserError  # noqa: F401
 from pypto.pypto_core import DataType, ir
-
-# Element types as MLIR writes them, and names of DataType.
-TYPES = {"f32": "FP32", "f16": "FP16", "bf16": "BF16", "i1": "BOOL"}
-TYPES |= {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "INT"), ("ui", "UINT")) for bits in (8, 16, 32, 64)}
 
 
 def compile_file(file, output, entry="", shapes=(), processor="", blocks=1):

@@ -37,7 +37,6 @@ def generate(program, output_dir, skip_ptoas=False, *, today=False, processor=""
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
     if failed:
-        raise PartialCodegenError(
-            f"{program.name}: " + "; ".join(f"{name}: {reason}" for name, reason in failed.items()), files, failed
-        )
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        raise PartialCodegenError(f"{program.name}: {reasons}", hint="", files=files, failed=failed)
     return files

@@ -47,18 +47,21 @@ class Callees:
         try:
             given = definition.given(arguments, keywords)
         except TypeError as error:
-            self.fail(ParserTypeError, str(error), node)
+            hint = f"write `{definition.__name__}({', '.join(definition.order)})`"
+            self.fail(ParserTypeError, str(error), node, hint)
         if definition in self.program.open:
-            self.fail(UnsupportedFeatureError, f"{definition.__name__} calls itself", node, "use a loop")
+            self.fail(
+                UnsupportedFeatureError, f"{definition.__name__} calls itself", node, "use a loop over `pl.range`"
+            )
         if definition.kind == "inline":
             return self.inline(definition, given, node)
         if definition.kind == "" and self.is_host:
             return self.call_kernel(definition, given, node, device)
         if definition.kind not in ("incore", "opaque"):
-            hint = "@pl.jit.incore makes a kernel, @pl.jit.inline a part of one"
+            hint = "`@pl.jit.incore` makes a kernel, `@pl.jit.inline` a part of one"
             self.fail(UnsupportedFeatureError, f"calls of {definition.title} are not supported yet", node, hint)
         if self.in_kernel:
-            hint = "@pl.jit.inline can be called in a kernel"
+            hint = "`@pl.jit.inline` can be called in a kernel"
             self.fail(UnsupportedFeatureError, f"a kernel calls no kernel: {definition.__name__}", node, hint)
         return self.call_kernel(definition, given, node, device)
 

@@ -45,7 +45,7 @@ class Definition:
 
     def __call__(self, *_, **__):
         raise UnsupportedFeatureError(
-            f"{self.__name__}: {self.title} is called from @pl.jit", hint="decorate with @pl.jit"
+            f"{self.__name__}: {self.title} is called from @pl.jit", hint="decorate with `@pl.jit`"
         )
 
     def closure(self):
@@ -70,7 +70,7 @@ class Definition:
                 raise ParserSyntaxError(f"{self.title} takes a function defined with def", source.span(node))
             arguments = node.args
             if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-                message = "parameters have no defaults, stars or keywords"
+                message = "parameters have no defaults, stars or keywords; pass every argument"
                 raise UnsupportedFeatureError(message, source.span(node), source_lines=source.lines)
             self._definition = node, source, references(node)
         return self._definition

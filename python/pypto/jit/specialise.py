@@ -61,7 +61,7 @@ class JitParser(Callees, FunctionParser):
         self.program.functions[name] = None  # the name is taken
         params, declared = self.parameters(node)
         if not params:
-            self.fail(UnsupportedFeatureError, "a program without tensors is not supported", node)
+            self.fail(UnsupportedFeatureError, "a program without tensors is not supported; take one", node)
         body = self.statements(node)
         del self.program.functions[name]
         held = list(statements(body))
@@ -95,7 +95,7 @@ class JitParser(Callees, FunctionParser):
     def statements(self, node):
         for stmt in node.body:
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
-                self.fail(UnsupportedFeatureError, "nothing may follow return", stmt)
+                self.fail(UnsupportedFeatureError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)
         return ir.SeqStmts(self.out, self.span(node))
 
@@ -105,15 +105,18 @@ class JitParser(Callees, FunctionParser):
         directions = self.directions(params, declared, body)
         for param, direction in zip(params, directions, strict=True):
             if param in written and direction not in _OUT:
-                hint = f"{param.name_hint}: pl.Out[pl.Tensor]"
+                annotation = next(each.annotation for each in node.args.args if each.arg == param.name_hint)
+                hint = f"write `{param.name_hint}: pl.InOut[{ast.unparse(annotation)}]`"
                 self.refuse(ParserTypeError, f"{param.name_hint} is written, but not declared as Out", param, hint)
             if direction in _OUT and param not in written and not is_window(param):
                 from pypto.backend.pto_backend import PartialCodegenError
 
-                raise PartialCodegenError(f"{node.name}: output {param.name_hint} is never written; use pl.store")
+                name = param.name_hint
+                message = f"{node.name}: output {name} is never written; use pl.store, or `{name}[:] = `"
+                self.refuse(PartialCodegenError, message, param)
         if not any(direction in _OUT for direction in directions):
             message = "nothing is stored to a tensor"
-            self.fail(ParserTypeError, message, node, "store the result: pl.store(t, .., out)")
+            self.fail(ParserTypeError, message, node, "declare what is stored to as `pl.Out[pl.Tensor]`")
         return directions
 
     def refuse(self, error, message, at, hint=None):
@@ -130,7 +133,7 @@ class JitParser(Callees, FunctionParser):
         for each in arguments_:
             name, value = each.arg, self.given[each.arg]
             if each.annotation is None:
-                hint = f"{name}: pl.Tensor"
+                hint = f"write `{name}: pl.Tensor`"
                 self.fail(ParserTypeError, f"missing type annotation of parameter {name}", each, hint)
             where = f"{node.name}: argument {name}"
             self.filling = value
@@ -145,7 +148,8 @@ class JitParser(Callees, FunctionParser):
                     self.env[name] = arguments.scalar(where, value, type_.dtype)
                     continue
             elif not isinstance(type_, ir.TensorType):
-                self.fail(UnsupportedFeatureError, f"parameter {name} must be a tensor or a scalar", each)
+                hint = "take a tensor and `pl.load` the tile"
+                self.fail(UnsupportedFeatureError, f"parameter {name} must be a tensor or a scalar", each, hint)
             else:
                 self.check_tensor(where, value, type_, each)
             var = ir.Var(name, type_, self.span(each))
@@ -186,7 +190,7 @@ class JitParser(Callees, FunctionParser):
         if value.dtype != wanted.dtype:
             raise TypeError(f"{where}: expects {wanted.dtype.name}, not {value.dtype.name}")
         if not all(isinstance(each, ir.ConstInt) for each in wanted.shape):
-            hint = "use pl.Tensor, which is compiled for each size"
+            hint = "write `pl.Tensor`, which is compiled for each size"
             self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
         shape = [each.value for each in wanted.shape]
         if len(shape) != len(value.shape):
@@ -210,7 +214,7 @@ class JitParser(Callees, FunctionParser):
 
     def stmt_With(self, node):
         if self.in_kernel:
-            hint = f"one `{_SCOPE}`"
+            hint = "leave the inner scope out: its statements belong to the kernel"
             self.fail(UnsupportedFeatureError, "scopes inside a kernel are not supported yet", node, hint)
         begin = len(self.out)
         super().stmt_With(node)
@@ -221,10 +225,11 @@ class JitParser(Callees, FunctionParser):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
             if attrs:
                 names = ", ".join(attrs)
-                self.fail(UnsupportedFeatureError, f"{names} of a scope is not supported yet", node, f"`{_SCOPE}`")
+                hint = f"write `{_SCOPE}`"
+                self.fail(UnsupportedFeatureError, f"{names} of a scope is not supported yet", node, hint)
             self.check_kernel(scope.body)
         elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt, ir.SpmdScopeStmt)):
-            self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"`{_SCOPE}`")
+            self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"write `{_SCOPE}`")
 
     def scope_body(self, node):
         call = node.items[0].context_expr if isinstance(node, ast.With) else node.iter
@@ -268,7 +273,7 @@ class JitParser(Callees, FunctionParser):
         for value in self.returned:
             if self.root(value) not in outputs:
                 self.refuse(
-                    UnsupportedFeatureError, "an entry returns only its outputs", value, "return a pl.Out tensor"
+                    UnsupportedFeatureError, "an entry returns only its outputs", value, "return a `pl.Out` tensor"
                 )
 
 

@@ -203,15 +203,16 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
   }
 
   static void reportOverflow(func::FuncOp func, MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
-    InFlightDiagnostic diag = func.emitError("tiles need ")
-                              << placeWithin(tiles, limit).need << " bytes of " << limit.name << ", which has "
-                              << limit.bytes << "; smaller tiles or fewer of them at a time would fit";
     Tile *largest = nullptr;
     for (Tile &tile : tiles)
       if (!tile.fixed && tile.last >= 0 && (!largest || tile.bytes > largest->bytes))
         largest = &tile;
+    Location place = largest && !isa<UnknownLoc>(largest->alloc.getLoc()) ? largest->alloc.getLoc() : func.getLoc();
+    InFlightDiagnostic diag = emitError(place, "tiles need ")
+                              << placeWithin(tiles, limit).need << " bytes of " << limit.name << ", which has "
+                              << limit.bytes << "; smaller tiles or fewer of them at a time would fit";
     if (largest)
-      diag.attachNote(largest->alloc.getLoc()) << "the largest tile takes " << largest->bytes << " bytes";
+      diag.attachNote(place) << "the largest tile takes " << largest->bytes << " bytes";
   }
 
   static void setAddress(Tile &tile, DenseMap<Operation *, Value> &turns) {

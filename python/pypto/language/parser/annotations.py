@@ -46,7 +46,7 @@ class Annotations:
         value = self.closure.get(head.id) if isinstance(head, ast.Name) else self.marker_value(head)
         name = _MARKERS.get(id(value))
         if name is None and not isinstance(value, DataType):
-            self.fail(ParserTypeError, f"{ast.unparse(node)} is no type", node, "write pl.Tensor[[64, 32], pl.FP32]")
+            self.fail(ParserTypeError, f"{ast.unparse(node)} is no type", node, "write `pl.Tensor[[64, 32], pl.FP32]`")
         return (name, items) if name else (None, value)
 
     def marker_value(self, node):
@@ -68,7 +68,7 @@ class Annotations:
     def element(self, node):
         dtype = self.value(node)
         if not isinstance(dtype, DataType):
-            self.fail(ParserTypeError, f"{ast.unparse(node)} is no element type", node)
+            self.fail(ParserTypeError, f"{ast.unparse(node)} is no element type; one is `pl.FP32`", node)
         return dtype
 
     def shaped(self, node, items):
@@ -76,7 +76,8 @@ class Annotations:
             self.fail(ParserTypeError, f"{ast.unparse(node)} needs a shape and an element type", node)
         shape = self.value(items[0])
         if not isinstance(shape, list):
-            self.fail(ParserTypeError, "a shape is a list of extents", items[0])
+            hint = f"write `[{ast.unparse(items[0])}]`"
+            self.fail(ParserTypeError, "a shape is a list of extents", items[0], hint)
         return [self.as_expr(each, items[0]) for each in shape], self.element(items[1])
 
     def type_Tensor(self, node, items, make=ir.TensorType):
@@ -91,7 +92,7 @@ class Annotations:
             elif isinstance(value, ir.TensorLayout) and value != ir.TensorLayout.DN:
                 view = None if value == ir.TensorLayout.ND else ir.TensorView(layout=value)
             else:
-                hint = "DN goes with its strides: pl.TensorView(stride=.., layout=pl.DN)"
+                hint = "DN goes with its strides, `pl.TensorView(stride=[1, 64], layout=pl.DN)`"
                 self.fail(ParserTypeError, f"{ast.unparse(item)} is no layout of a tensor", item, hint)
         return make(shape, dtype, memref, view)
 

@@ -10,6 +10,7 @@ from pypto.language.parser.diagnostics import (
     ParserSyntaxError,
     ParserTypeError,
     UnsupportedFeatureError,
+    hints,
 )
 from pypto.language.typing import DynVar
 from pypto.pypto_core import DataType, ir
@@ -20,6 +21,7 @@ _HINTS = ("pl.no_dep", "pl.dump_tag")
 # Without an operand that would say so, these make tiles, or tensors where the annotation declares one.
 _GENERATED = ("pl.full", "pl.arange", "pl.random")
 _POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
+_SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
@@ -29,6 +31,12 @@ def _named(error):
     full, colon, rest = text.partition(": ")
     space, _, base = full.partition(".")
     return f"pl.{space} operation '{base}': {rest}" if colon and base.isidentifier() else text
+
+
+def _argument(node, text):
+    """The keyword of a call that an error names, else the call."""
+    named = [each for each in getattr(node, "keywords", []) if each.arg and f"no argument {each.arg};" in text]
+    return named[0] if named else node
 
 
 def is_tile(value):
@@ -55,9 +63,11 @@ class Calls:
             return callee()
         name = callee.full
         if name in _LOOPS:
-            self.fail(ParserSyntaxError, f"{name} belongs in a `for` statement", node)
+            hint = f"write `for i in {ast.unparse(node)}:`"
+            self.fail(ParserSyntaxError, f"{name} belongs in a `for` statement", node, hint)
         if name == "pl.yield_":
-            self.fail(ParserSyntaxError, "pl.yield_ requires an assignment-form pl.yield_ at the end of a body", node)
+            message = "pl.yield_ requires an assignment-form pl.yield_ at the end of a body; write `a = pl.yield_(x)`"
+            self.fail(ParserSyntaxError, message, node)
         if name in _HINTS:
             if len(arguments) != 1 or keywords:
                 self.fail(ParserTypeError, f"{name} takes one argument", node)
@@ -77,22 +87,21 @@ class Calls:
                 if isinstance(base, DataType):
                     return getattr(base, node.attr)
         if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.closure:
-            hint = "use pl.range()" if node.id == "range" else "operations begin with pl."
-            self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hint)
+            self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hints.builtin(node.id))
         value = self.value(node)
         if isinstance(value, (Name, ir.Function)):
             return value
-        hint = "operations begin with pl., kernels are functions under @pl.function or @pl.jit.incore"
+        hint = "operations begin with `pl.`, kernels are functions under `@pl.function` or `@pl.jit.incore`"
         self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node, hint)
 
     def arguments(self, node):
         for each in node.args:
             if isinstance(each, ast.Starred):
-                self.fail(UnsupportedFeatureError, "starred arguments are not supported", each)
+                self.fail(UnsupportedFeatureError, "starred arguments are not supported; write them out", each)
         keywords = {}
         for each in node.keywords:
             if each.arg is None:
-                self.fail(UnsupportedFeatureError, "starred arguments are not supported", each.value)
+                self.fail(UnsupportedFeatureError, "starred arguments are not supported; write them out", each.value)
             keywords[each.arg] = self.attributes(each.value) if each.arg == "attrs" else self.value(each.value)
         return [self.value(each) for each in node.args], keywords
 
@@ -159,21 +168,41 @@ class Calls:
                 **{key: self.argument(each, node) for key, each in keywords.items()},
             )
         except TypeError as error:
-            raise OperandError(_named(error), self.span(node), source_lines=self.source.lines) from error
+            self.fail(OperandError, _named(error), _argument(node, str(error)))
         except ValueError as error:
-            raise InvalidOperationError(_named(error), self.span(node), source_lines=self.source.lines) from error
+            self.fail(InvalidOperationError, _named(error), node)
+        self.check_elements(call, node)
         return ir.Call(call.op, call.args, call.kwargs, attrs, call.type, self.span(node)) if attrs else call
+
+    def check_elements(self, call, node):
+        """Operations on two tiles compute with one element type."""
+        written = getattr(node, "args", ())
+        if not call.op.name.startswith("tile.") or call.op.name in _SHIFTS or len(call.args) < 2 or len(written) < 2:
+            return
+        if ir.op_parameters(call.op.name)[:2] != ["lhs", "rhs"] or not all(is_tile(each) for each in call.args[:2]):
+            return
+        left, right = (each.type.dtype.name for each in call.args[:2])
+        if left != right:
+            hint = f"write `pl.cast({ast.unparse(written[1])}, pl.{left})`"
+            message = f"{ast.unparse(node.func)} takes tiles of one element type, not {left} and {right}"
+            self.fail(OperandError, message, written[1], hint)
 
     def check_form(self, name, arguments, keywords, node):
         """Refuses operations of tiles and tensors on a number, and keywords of the tensor's form on tiles."""
         first = arguments[0] if arguments else None
         space, _, base = name.rpartition(".")
-        if space != "pl" or not isinstance(first, ir.Expr):
+        if space != "pl":
             return
         held = ir.op_parameters(f"tile.{base}")
-        if isinstance(first.type, ir.ScalarType) and held and held[0] in ("x", "lhs"):
+        if scalars.is_scalar(first) and held and held[0] in ("x", "lhs"):
             message = f"{name} works on tensors and tiles, not on a Scalar"
             self.fail(OperandError, message, node, "use Python operators on scalars")
+        if not isinstance(first, ir.Expr):
+            return
+        if base == "store" and is_tensor(first) and len(arguments) > 2:
+            of, to = (ast.unparse(node.args[i]) for i in (0, -1)) if len(node.args) > 2 else ("t", "out")
+            message = f"pl.store takes a tile, and {of} is a tensor"
+            self.fail(OperandError, message, node.args[0] if node.args else node, f"write `{to}[:] = {of}`")
         tile = isinstance(first.type, ir.TileType)
         if tile and "out_dtype" in keywords and base.startswith("matmul"):  # what the cube gives
             made = DataType.FP32 if first.type.dtype.is_float() else DataType.INT32
@@ -182,8 +211,10 @@ class Calls:
         of_tensors = set(ir.op_parameters(f"tensor.{base}") or ()) - set(held or ())
         for keyword in keywords:
             if isinstance(first.type, ir.TileType) and keyword in of_tensors:
-                hint = "pl.tile.transpose_view" if keyword.endswith("_trans") else f"pl.tensor.{base}"
-                self.fail(OperandError, f"{name} on tiles does not take {keyword}=; see {hint}", node)
+                hint = "`pl.tile.transpose_view`, or multiply tensors"
+                hint = hint if keyword.endswith("_trans") else f"`pl.tensor.{base}`"
+                at = next((each for each in node.keywords if each.arg == keyword), node)
+                self.fail(OperandError, f"{name} on tiles does not take {keyword}=", at, f"see {hint}")
 
     def argument(self, value, node):
         if isinstance(value, list):
@@ -195,10 +226,11 @@ class Calls:
         if "device" in keywords:
             attrs["device"] = self.as_expr(keywords.pop("device"), node, DataType.INDEX)
         if keywords:
-            self.fail(ParserTypeError, f"{function.name} takes positional arguments only", node)
+            self.fail(ParserTypeError, f"{function.name} takes positional arguments only; leave the names out", node)
         if len(arguments) != len(function.params):
             wanted, given = len(function.params), len(arguments)
-            self.fail(ParserTypeError, f"{function.name} takes {wanted} arguments, not {given}", node)
+            hint = f"write `{ast.unparse(node.func)}({', '.join(each.name_hint for each in function.params)})`"
+            self.fail(ParserTypeError, f"{function.name} takes {wanted} arguments, not {given}", node, hint)
         values = []
         for value, param in zip(arguments, function.params, strict=True):
             dtype = param.type.dtype if isinstance(param.type, ir.ScalarType) else None
@@ -225,7 +257,7 @@ class Calls:
         fields = {"deps": self.tasks(keywords.pop("deps", None))}
         if name == "pl.spmd_submit":
             if "core_num" not in keywords:
-                self.fail(ParserTypeError, "pl.spmd_submit needs core_num=", node)
+                self.fail(ParserTypeError, "pl.spmd_submit needs core_num=; add `core_num=1`", node)
             fields["core_num"] = self.expr(keywords.pop("core_num"))
             if "sync_start" in keywords:
                 fields["sync_start"] = bool(self.value(keywords.pop("sync_start")))
@@ -244,14 +276,12 @@ class Calls:
     def predicate(self, node):
         """A comparison of one element with an integer."""
         if not (isinstance(node, ast.Compare) and len(node.ops) == 1):
-            self.fail(
-                ParserTypeError, "predicate must compare an element with an integer", node, "predicate=(t[0] > 0)"
-            )
+            hint = f"write `({ast.unparse(node)} > 0)`"
+            self.fail(ParserTypeError, "predicate must compare an element with an integer", node, hint)
         condition = self.condition(node)
         if isinstance(condition, bool):
-            self.fail(
-                ParserTypeError, "predicate must compare an element with an integer", node, "predicate=(t[0] > 0)"
-            )
+            hint = f"write `({ast.unparse(node)} > 0)`"
+            self.fail(ParserTypeError, "predicate must compare an element with an integer", node, hint)
         return condition
 
     def task_dummy(self, node):
@@ -268,7 +298,7 @@ class Calls:
         if isinstance(node, ast.ListComp):
             return self.listed_tasks(node)
         if not isinstance(node, (ast.List, ast.Tuple)):
-            self.fail(ParserTypeError, "deps must be a list literal of tasks", node, "deps=[tid]")
+            self.fail(ParserTypeError, "deps must be a list literal of tasks", node, f"write `[{ast.unparse(node)}]`")
         return [task for each in node.elts for task in self.task(each)]
 
     def task(self, node):
@@ -277,7 +307,7 @@ class Calls:
             return []
         kind = value.type if isinstance(value, ir.Expr) else None
         if not isinstance(kind, (ir.ScalarType, ir.ArrayType)) or kind.dtype != DataType.TASK_ID:
-            hint = "out, tid = pl.submit(self.kernel, ..), or `with pl.at(..) as tid:`"
+            hint = "a task is the last result of `pl.submit`, or the name behind `as` of a scope"
             self.fail(ParserTypeError, f"deps: {ast.unparse(node)} is no task", node, hint)
         return [value]
 

@@ -47,7 +47,7 @@ class ControlFlow:
         self.depth += 1
         for node in nodes:
             if self.yielded is not None:
-                self.fail(ParserSyntaxError, "nothing may follow pl.yield_", node)
+                self.fail(ParserSyntaxError, "nothing may follow pl.yield_; put it before", node)
             self.statement(node)
         result = self.out, self.env, self.yielded
         self.depth -= 1
@@ -58,11 +58,13 @@ class ControlFlow:
 
     def stmt_For(self, node):
         if node.orelse:
-            self.fail(UnsupportedFeatureError, "for .. else is not supported", node)
+            self.fail(UnsupportedFeatureError, "for .. else is not supported; put it behind the loop", node.orelse[0])
         call = node.iter
         callee = self.value(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
         if not isinstance(callee, Name):
-            self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter, "for i in pl.range(4):")
+            ranged = isinstance(call, ast.Call) and ast.unparse(call.func) == "range"
+            wanted = ast.unparse(call) if ranged else "range(4)"
+            self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter, f"write `pl.{wanted}`")
         name = callee.full
         if name == "pl.while_":
             self.while_call(node, call)
@@ -73,7 +75,7 @@ class ControlFlow:
         elif name == "pl.spmd":
             self.spmd_loop(node, call)
         else:
-            self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter)
+            self.fail(ParserSyntaxError, "a loop must use pl.range(); write `pl.range(4)`", node.iter)
 
     def for_range(self, node, call, name):
         arguments, keywords = self.arguments(call)
@@ -85,20 +87,25 @@ class ControlFlow:
         if name == "pl.pipeline":
             stage = keywords.pop("stage", None)
             if not isinstance(stage, int) or stage < 1:
-                self.fail(ParserTypeError, "pl.pipeline needs a constant stage of at least 1", call)
+                bounds = ", ".join(ast.unparse(each) for each in call.args)
+                hint = f"write `pl.pipeline({bounds}, stage=2)`"
+                self.fail(ParserTypeError, "pl.pipeline needs a constant stage of at least 1", call, hint)
             attrs = {"stage": stage, **attrs}
         if name == "pl.unroll" and inits is not None:
-            self.fail(ParserTypeError, "pl.unroll does not accept 'init_values='", call)
+            hint = "carry values with `pl.range`"
+            self.refuse_keyword("pl.unroll", call, "init_values", hint)
         for keyword in keywords:
-            self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", call)
+            self.refuse_keyword(name, call, keyword)
         if step == 0 and not isinstance(step, ir.Expr):
-            self.fail(ParserTypeError, "the step must not be 0", call)
+            self.fail(ParserTypeError, "the step must not be 0; leave it out for 1", call.args[-1])
         loop_name, names = self.loop_targets(node, inits)
         bounds = [self.as_expr(each, call) for each in (start, stop, step)]
         dtype = DataType.INDEX
-        for each in bounds:
-            if not isinstance(each.type, ir.ScalarType) or not each.type.dtype.is_int():
-                self.fail(ParserTypeError, "bounds of a loop must be integers", call)
+        for each, bound in zip(arguments, call.args, strict=True):
+            held = self.as_expr(each, bound).type
+            if not isinstance(held, ir.ScalarType) or not held.dtype.is_int():
+                hint = f"write `{int(each)}`" if scalars.is_number(each) else "cast it: pl.cast(.., pl.INDEX)"
+                self.fail(ParserTypeError, "bounds of a loop must be integers", bound, hint)
         loop_var = ir.Var(loop_name, ir.ScalarType(dtype), self.span(node.target))
         carried = self.carried(node.body, names, inits, node, {loop_name})
         env = {**self.env, loop_name: loop_var, **{n: arg for n, arg in carried}}
@@ -109,21 +116,32 @@ class ControlFlow:
         self.emit(ir.ForStmt(loop_var, *bounds, args, body, results, self.span(node), kind=_KINDS[name], attrs=attrs))
         self.leave(after)
 
+    def refuse_keyword(self, name, call, keyword, hint=None):
+        """Fails at a keyword that a call does not take."""
+        at = next(each for each in call.keywords if each.arg == keyword)
+        hint = hint or f"leave `{ast.unparse(at)}` out"
+        self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", at, hint)
+
     def loop_targets(self, node, inits):
         """(name of the loop variable, names of the explicitly carried values)."""
         target = node.target
         if inits is None:
             if not isinstance(target, ast.Name):
-                self.fail(ParserSyntaxError, "target must be a name; init_values= carries more", target)
+                self.fail(
+                    ParserSyntaxError, "target must be a name", target, "`init_values=` carries more than the index"
+                )
             return target.id, []
         if not isinstance(inits, list):
-            self.fail(ParserTypeError, "init_values must be a tuple", node.iter)
+            self.fail(ParserTypeError, "init_values must be a tuple; write `init_values=(1,)`", node.iter)
         form = isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[0], ast.Name)
         if not form or not isinstance(target.elts[1], (ast.Tuple, ast.List)):
-            self.fail(ParserSyntaxError, "target must be i, (a, b) beside init_values", target)
+            names = ", ".join("abcdefgh"[: len(inits)]) + ("," if len(inits) == 1 else "")
+            hint = f"write `for i, ({names}) in`"
+            self.fail(ParserSyntaxError, "target must be i, (a, b) beside init_values", target, hint)
         names = self.target_names(target.elts[1])
         if len(names) != len(inits):
-            self.fail(ParserSyntaxError, f"Mismatch: {len(inits)} init_values for {len(names)} names", target)
+            message = f"Mismatch: {len(inits)} init_values for {len(names)} names; give as many names"
+            self.fail(ParserSyntaxError, message, target)
         return target.elts[0].id, names
 
     def carried(self, nodes, names, inits, node, own=frozenset()):
@@ -155,13 +173,15 @@ class ControlFlow:
     def close_loop(self, carried, names, stmts, after, yielded, node):
         """Return variables, and the body with its yield; binds the names behind the loop."""
         if yielded is None and names:
-            self.fail(ParserSyntaxError, "a body with init_values must end in pl.yield_", node)
+            hint = f"end it with `{', '.join(names)} = pl.yield_({', '.join(names)})`"
+            self.fail(ParserSyntaxError, "a body with init_values must end in pl.yield_", node, hint)
         targets, values, place = yielded or ([], [], node)
         if names and not targets:
             message = "a body with init_values requires an assignment-form pl.yield_, which names the results"
-            self.fail(ParserSyntaxError, message, place, "write a, b = pl.yield_(x, y)")
+            self.fail(ParserSyntaxError, message, place, f"write `{', '.join(names)} = {ast.unparse(place)}`")
         if len(values) != len(names):
-            self.fail(ParserTypeError, f"Mismatch: {len(values)} yielded for {len(names)} init_values", place)
+            message = f"Mismatch: {len(values)} yielded for {len(names)} init_values; yield one for each"
+            self.fail(ParserTypeError, message, place)
         values = [*values, *(after[name] for name, _ in carried[len(names) :])]
         shown = [*(targets or names), *(name for name, _ in carried[len(names) :])]
         nodes, results = [], []
@@ -200,7 +220,10 @@ class ControlFlow:
                 constants = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
                 same = same and (not constants or one.value == other.value)
         if not same:
-            self.fail(ParserTypeError, f"{name} is {wanted} before and {held} after: the types must match", node)
+            message = f"{name} is {wanted} before and {held} after: the types must match"
+            own = isinstance(value, ir.Var) and value.name_hint == name  # bound by a statement of the body
+            place, hint = value.span if own else self.span(node), "give what is computed inside a name of its own"
+            raise ParserTypeError(message, place, hint, source_lines=self.source.lines)
         return value
 
     def leave(self, inner):
@@ -216,18 +239,20 @@ class ControlFlow:
         arguments, keywords = self.arguments(call)
         inits = keywords.pop("init_values", None)
         if arguments or keywords or not isinstance(inits, list):
-            self.fail(ParserTypeError, "pl.while_ takes init_values=", call)
+            self.fail(ParserTypeError, "pl.while_ takes init_values=; or write `while`", call)
         names = self.target_names(node.target)
         if len(names) != len(inits):
             self.fail(ParserSyntaxError, f"Mismatch: {len(inits)} init_values for {len(names)} names", node.target)
         first = node.body[0]
         if not (isinstance(first, ast.Expr) and self.is_call(first.value, "cond") and len(first.value.args) == 1):
-            self.fail(ParserSyntaxError, "the first statement of pl.while_ must be pl.cond(..)", first)
+            message = "the first statement of pl.while_ must be pl.cond(..); begin with `pl.cond(condition)`"
+            self.fail(ParserSyntaxError, message, first)
         self.while_loop(node, names, inits, first.value.args[0], node.body[1:])
 
     def stmt_While(self, node):
         if node.orelse:
-            self.fail(UnsupportedFeatureError, "while .. else is not supported", node)
+            hint = "put it behind the loop"
+            self.fail(UnsupportedFeatureError, "while .. else is not supported", node.orelse[0], hint)
         self.while_loop(node, [], [], node.test, node.body)
 
     def while_loop(self, node, names, inits, test, nodes):
@@ -288,8 +313,12 @@ class ControlFlow:
         if yields[0] is None and yields[1] is None:
             return [], [[], []]
         if yields[0] is None or yields[1] is None:
-            self.fail(ParserSyntaxError, "pl.yield_ must end both arms", node)
+            held = yields[0] or yields[1]
+            message = "pl.yield_ must end both arms; let the other one yield the values of before"
+            self.fail(ParserSyntaxError, message, held[2])
         (names, left, _), (others, right, place) = yields
         if names != others or len(left) != len(right):
-            self.fail(ParserTypeError, "Mismatch: the arms yield different names", place)
+            self.fail(
+                ParserTypeError, "Mismatch: the arms yield different names", place, f"name them `{', '.join(names)}`"
+            )
         return list(names), [list(left), list(right)]

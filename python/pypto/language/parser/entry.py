@@ -11,6 +11,7 @@ from pypto.language.parser.diagnostics import (
     ParserSyntaxError,
     UndefinedVariableError,
     UnsupportedFeatureError,
+    hints,
 )
 from pypto.language.parser.function_parser import FunctionParser
 from pypto.language.parser.source import parse_text, source_of
@@ -33,9 +34,11 @@ class _Program:
         if name in self.functions:
             return self.functions[name]
         if name not in self.definitions:
-            parser.fail(UndefinedVariableError, f"the program has no function {name}", node)
+            hint = hints.nearest(name, self.definitions) or "define it under `@pl.function`"
+            parser.fail(UndefinedVariableError, f"the program has no function {name}", node, hint)
         if name in self.open:
-            parser.fail(ParserSyntaxError, f"functions call each other: {' -> '.join([*self.open, name])}", node)
+            message = f"functions call each other: {' -> '.join([*self.open, name])}"
+            parser.fail(ParserSyntaxError, message, node, f"leave this call of {name} out, or loop")
         return self.parse(name)
 
     def include(self, function):

@@ -11,6 +11,7 @@ from pypto.language.parser.diagnostics import (
     ParserTypeError,
     UndefinedVariableError,
     UnsupportedFeatureError,
+    hints,
 )
 from pypto.language.parser.linear import difference
 from pypto.language.typing import DynVar
@@ -34,7 +35,8 @@ class Expressions:
         """The value of an expression."""
         method = getattr(self, f"value_{type(node).__name__}", None)
         if method is None:
-            self.fail(UnsupportedFeatureError, f"Unsupported: {type(node).__name__} is not supported in a kernel", node)
+            message = f"Unsupported: {type(node).__name__} is not supported in a kernel"
+            self.fail(UnsupportedFeatureError, message, node, hints.construct(node))
         return method(node)
 
     def expr(self, node, dtype=None):
@@ -74,7 +76,8 @@ class Expressions:
     def undefined_hint(self, name):
         if name in self.ended:
             return f"{name} is bound only inside a body that has ended: bind it before as well"
-        return "bind it before, or define it outside as a constant"
+        near = hints.nearest(name, [*self.env, *self.closure])
+        return near or "bind it before, or define it outside as a constant"
 
     def closure_value(self, value, node):
         scalar = value is None or scalars.is_number(value) or isinstance(value, str)
@@ -83,7 +86,8 @@ class Expressions:
             return value
         if isinstance(value, (list, tuple)):
             return [self.closure_value(each, node) for each in value]
-        self.fail(ParserTypeError, f"a {type(value).__name__} cannot be used in a kernel", node)
+        hint = "numbers, texts, types, functions and lists of them can"
+        self.fail(ParserTypeError, f"a {type(value).__name__} cannot be used in a kernel", node, hint)
 
     @staticmethod
     def is_enum(value):
@@ -98,7 +102,8 @@ class Expressions:
                 return [each.value if isinstance(each, ir.ConstInt) else each for each in base.type.shape]
             if name == "dtype" and not isinstance(base.type, (ir.UnknownType, ir.TupleType)):
                 return base.type.dtype
-            self.fail(UnsupportedFeatureError, f"a value has no attribute {name} here", node, "shape and dtype exist")
+            hint = f"`{ast.unparse(node.value)}.shape` and `.dtype` exist"
+            self.fail(UnsupportedFeatureError, f"a value has no attribute {name} here", node, hint)
         allowed = hasattr(base, "_members") or self.is_enum(base) or isinstance(base, type)
         if isinstance(base, types.ModuleType):
             allowed = base.__name__ in _MODULES or (self.trusted and not base.__name__.startswith("pypto"))
@@ -107,7 +112,14 @@ class Expressions:
             if value is not None or isinstance(base, types.ModuleType) and hasattr(base, name):
                 return value
         shown = ast.unparse(node)
-        self.fail(InvalidOperationError, f"Unknown operation '{shown}'", node)
+        self.fail(InvalidOperationError, f"Unknown operation '{shown}'", node, hints.nearest(name, self.members(base)))
+
+    @staticmethod
+    def members(base):
+        """Names that may stand behind the dot of a module or namespace."""
+        if not isinstance(base, types.ModuleType):
+            return dir(base)
+        return [*dir(base), *(name.rpartition(".")[2] for name in [*ir.op_names(), *ir.op_aliases()])]
 
     def value_Tuple(self, node):
         return [self.value(each) for each in node.elts]
@@ -124,6 +136,8 @@ class Expressions:
             return scalars.binary(node.op, left, right, self.span(node))
         except (ParserSyntaxError, ParserTypeError) as error:
             error.source_lines = self.source.lines
+            if not all(scalars.is_scalar(each) for each in (left, right)) or "operator" in error.message:
+                error.hint = hints.operator(node) or error.hint
             raise
 
     def value_UnaryOp(self, node):
@@ -134,7 +148,7 @@ class Expressions:
 
     def value_Compare(self, node):
         if len(node.ops) != 1:
-            self.fail(UnsupportedFeatureError, "comparisons cannot be chained", node, "write a < b and b < c")
+            self.fail(UnsupportedFeatureError, "comparisons cannot be chained", node, hints.comparisons(node))
         return scalars.compare(node.ops[0], self.value(node.left), self.value(node.comparators[0]), self.span(node))
 
     def condition(self, node, of="if"):
@@ -147,7 +161,12 @@ class Expressions:
             or not isinstance(value.type, ir.ScalarType)
             or value.type.dtype.name != "BOOL"
         ):
-            self.fail(ParserTypeError, f"{of} condition must be a Bool-typed scalar", node, "compare it: x != 0")
+            self.fail(
+                ParserTypeError,
+                f"{of} condition must be a Bool-typed scalar",
+                node,
+                f"compare it: `{ast.unparse(node)} != 0`",
+            )
         return value
 
     def value_Subscript(self, node):
@@ -155,7 +174,8 @@ class Expressions:
         if isinstance(base, list):
             index = self.value(node.slice)
             if not isinstance(index, int) or not -len(base) <= index < len(base):
-                self.fail(ParserTypeError, f"this list needs a constant index below {len(base)}", node)
+                message = f"this list needs a constant index below {len(base)}"
+                self.fail(ParserTypeError, message, node.slice, f"the last one is `{len(base) - 1}`")
             return base[index]
         if isinstance(base, ir.Expr) and isinstance(base.type, ir.TupleType):
             index = self.value(node.slice)
@@ -169,7 +189,7 @@ class Expressions:
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         rank = len(base.type.shape)
         if len(indices) > rank:
-            self.fail(ParserTypeError, f"{len(indices)} indices for {rank} axes", node)
+            self.fail(ParserTypeError, f"{len(indices)} indices for {rank} axes", node, "give one for each axis")
         if len(indices) == rank and not any(isinstance(each, ast.Slice) for each in indices):
             return self.operation("pl.read", [base, [self.value(each) for each in indices]], {}, node)
         shape, offset, dropped = self.window(base, indices, node)
@@ -188,11 +208,14 @@ class Expressions:
                 dropped.append(axis)
                 continue
             if index.step is not None:
-                self.fail(UnsupportedFeatureError, "slices have no step", node)
+                hint = "take all of it, or loop over `pl.range(start, stop, step)`"
+                self.fail(UnsupportedFeatureError, "slices have no step", index, hint)
             lower = 0 if index.lower is None else self.value(index.lower)
             upper = extent if index.upper is None else self.value(index.upper)
-            if any(isinstance(each, int) and each < 0 for each in (lower, upper)):
-                self.fail(UnsupportedFeatureError, "indices from the end are not supported", node)
+            for each, at in ((lower, index.lower), (upper, index.upper)):
+                if isinstance(each, int) and each < 0:
+                    hint = f"write `{extent + each}`" if isinstance(extent, int) else "count from the start"
+                    self.fail(UnsupportedFeatureError, "indices from the end are not supported", at, hint)
             shape.append(self.extent_between(lower, upper, node))
             offset.append(lower)
         return shape, offset, dropped
@@ -201,7 +224,7 @@ class Expressions:
         """upper - lower, where `i + 32` less `i` is 32."""
         size = difference(upper, lower)
         if size is not None and size <= 0:
-            self.fail(ParserTypeError, "this slice is empty", node)
+            self.fail(ParserTypeError, "this slice is empty; its end lies behind its start", node)
         if size is not None:
             return size
         if lower == 0 and not isinstance(lower, ir.Expr):

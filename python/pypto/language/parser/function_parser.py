@@ -161,7 +161,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         declared = self.results(node)
         for stmt in node.body:
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
-                self.fail(ParserSyntaxError, "nothing may follow return", stmt)
+                self.fail(ParserSyntaxError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)
         results = declared if declared is not None else [value.type for value in self.returned]
         if declared is not None and self.returned and len(declared) != len(self.returned):
@@ -190,21 +190,28 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
     def parameters(self, node):
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-            self.fail(ParserTypeError, "parameters have no defaults, stars or keywords", node)
+            message = "parameters have no defaults, stars or keywords; pass every argument"
+            at = [*arguments.defaults, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+            self.fail(ParserTypeError, message, next(each for each in at if each is not None))
         params, directions = [], []
         for index, argument in enumerate([*arguments.posonlyargs, *arguments.args]):
             if index == 0 and argument.arg == "self":
                 continue
             if argument.annotation is None:
-                hint = f"{argument.arg}: pl.Tensor[[64, 32], pl.FP32]"
+                hint = f"write `{argument.arg}: pl.Tensor[[64, 32], pl.FP32]`"
                 self.fail(ParserTypeError, f"missing type annotation of parameter {argument.arg}", argument, hint)
             type_, direction = self.annotation(argument.annotation)
             if isinstance(type_, ir.TupleType):
                 self.fail(ParserTypeError, f"parameter {argument.arg} may not be a tuple", argument, "pass its parts")
             if isinstance(type_, ir.TileType):
-                self.fail(ParserTypeError, f"parameter {argument.arg} may not be a tile", argument, "tiles are loaded")
+                self.fail(
+                    ParserTypeError,
+                    f"parameter {argument.arg} may not be a tile",
+                    argument,
+                    "take a tensor and `pl.load` the tile",
+                )
             if direction == _INOUT and isinstance(type_, ir.ScalarType):
-                self.fail(ParserTypeError, "a scalar cannot be InOut", argument)
+                self.fail(ParserTypeError, "a scalar cannot be InOut; take a tensor of one element", argument)
             var = ir.Var(argument.arg, type_, self.span(argument))
             self.env[argument.arg] = var
             params.append(var)

@@ -51,7 +51,9 @@ def constant(value, span, dtype=None):
         return ir.ConstBool(value, span)
     if isinstance(value, float) or (dtype is not None and dtype.is_float()):
         if dtype is not None and not dtype.is_float():
-            raise ParserTypeError(f"{value} is no {dtype.name}", span)
+            raise ParserTypeError(
+                f"{value} is no {dtype.name}; write `pl.const({value}, pl.FP32)`, or a whole number", span
+            )
         return ir.ConstFloat(float(value), dtype or DataType.FP32, span)
     return ir.ConstInt(int(value), dtype or DataType.INDEX, span)
 
@@ -84,7 +86,7 @@ def _pair(left, right, span):
     """Two scalars as nodes; a number takes the other's type where it can."""
     for value in (left, right):
         if not is_scalar(value):
-            raise ParserTypeError("operators are for scalars: write tile and tensor arithmetic with pl.add, ..", span)
+            raise ParserTypeError("operators are for scalars; write tile and tensor arithmetic with `pl.add`, ..", span)
 
     def typed(value, other):
         if not is_number(value):

@@ -27,7 +27,7 @@ class Scopes:
     def split_aiv(self, node, call):
         arguments, keywords = self.arguments(call)
         if arguments != [2]:
-            self.fail(ParserTypeError, "pl.split_aiv requires n == 2", call)
+            self.fail(ParserTypeError, "pl.split_aiv requires n == 2; write `2`", call.args[0] if call.args else call)
         lane = ir.Var(node.target.id, ir.ScalarType(DataType.INDEX), self.span(node.target))
         self.env = {**self.env, node.target.id: lane}
         mode = keywords.pop("mode", ir.SplitMode.NONE)
@@ -52,9 +52,9 @@ class Scopes:
         """A scope that `core_num` blocks run; `first` begins its body."""
         count = attrs.pop("core_num", arguments[0] if arguments else None)
         if count is None or len(arguments) > 1:
-            self.fail(ParserTypeError, "pl.spmd takes the number of blocks", call)
+            self.fail(ParserTypeError, "pl.spmd takes the number of blocks; write `pl.spmd(1)`", call)
         if isinstance(count, int) and count < 1:
-            self.fail(ParserTypeError, "pl.spmd needs at least one block", call)
+            self.fail(ParserTypeError, "pl.spmd needs at least one block; write `pl.spmd(1)`", call)
         sync = bool(attrs.pop("sync_start", False))
         for hint_only in ("allow_early_resolve", "dumps", "split", "slot_num"):  # they change no result
             attrs.pop(hint_only, None)
@@ -83,7 +83,8 @@ class Scopes:
 
     def stmt_With(self, node):
         if len(node.items) != 1 or not isinstance(node.items[0].context_expr, ast.Call):
-            self.fail(UnsupportedFeatureError, "with takes one of pl.at, pl.cluster, pl.spmd, pl.scope", node)
+            message = "with takes one of pl.at, pl.cluster, pl.spmd, pl.scope; nest them, one in a line"
+            self.fail(UnsupportedFeatureError, message, node)
         call = node.items[0].context_expr
         callee = self.value(call.func)
         name = callee.full if isinstance(callee, Name) else ""
@@ -127,10 +128,11 @@ class Scopes:
         if name == "pl.at":
             for keyword in call.keywords:
                 if keyword.arg not in _AT:
-                    self.fail(ParserSyntaxError, f"pl.at does not accept '{keyword.arg}='", keyword.value)
+                    hint = f"leave `{ast.unparse(keyword)}` out"
+                    self.fail(ParserSyntaxError, f"pl.at does not accept '{keyword.arg}='", keyword, hint)
             level = attrs.pop("level", arguments[0] if arguments else None)
             if not isinstance(level, ir.Level):
-                self.fail(ParserTypeError, "pl.at needs a level", call)
+                self.fail(ParserTypeError, "pl.at needs a level; write `pl.at(level=pl.Level.CORE_GROUP)`", call)
             role, split = attrs.pop("role", None), attrs.pop("split", None)
             body = self.scope_body(node)
             if level == ir.Level.CORE_GROUP:
@@ -144,7 +146,8 @@ class Scopes:
         elif name in ("pl.scope", "pl.manual_scope"):
             self.emit(ir.RuntimeScopeStmt(name == "pl.manual_scope", self.scope_body(node), hint, attrs, span))
         else:
-            self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call)
+            hint = "a scope is `pl.at(level=pl.Level.CORE_GROUP)`"
+            self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call, hint)
 
     def scope_arguments(self, call):
         """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot. `deps` is read
@@ -158,7 +161,8 @@ class Scopes:
                 attrs[each.arg] = self.value(each.value)
                 continue
             if not isinstance(each.value, ast.List):
-                self.fail(ParserTypeError, "optimizations must be a list literal", each.value)
+                hint = f"write `[{ast.unparse(each.value)}]`"
+                self.fail(ParserTypeError, "optimizations must be a list literal", each.value, hint)
             for item in each.value.elts:
                 self.optimization(item, attrs)
         return [self.value(each) for each in call.args], attrs

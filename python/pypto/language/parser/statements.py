@@ -7,17 +7,14 @@ from pypto.language.parser.diagnostics import (
     ParserTypeError,
     SSAViolationError,
     UnsupportedFeatureError,
+    hints,
 )
 from pypto.pypto_core import DataType, ir
 
-# What has no statement in a kernel, and what to write instead.
-_HINTS = {
-    "AugAssign": "write x = x + 1",
-    "Assert": "use pl.static_assert",
-    "Import": "import at the top of the file",
-    "ImportFrom": "import at the top of the file",
-    "FunctionDef": "define it outside, with @pl.function or @pl.inline",
-}
+
+def _declare(held):
+    """What to declare for a value of this type."""
+    return f"declare `{held}`, or nothing"
 
 
 class Statements:
@@ -26,10 +23,8 @@ class Statements:
     def statement(self, node):
         method = getattr(self, f"stmt_{type(node).__name__}", None)
         if method is None:
-            name = type(node).__name__
-            self.fail(
-                UnsupportedFeatureError, f"Unsupported: {name} is not supported in a kernel", node, _HINTS.get(name)
-            )
+            message = f"Unsupported: {type(node).__name__} is not supported in a kernel"
+            self.fail(UnsupportedFeatureError, message, node, hints.construct(node))
         method(node)
 
     def emit(self, stmt):
@@ -43,7 +38,7 @@ class Statements:
         if isinstance(value, ast.Constant):  # a docstring, or ...
             return
         if not isinstance(value, ast.Call):
-            self.fail(UnsupportedFeatureError, "an expression without an effect", node)
+            self.fail(UnsupportedFeatureError, "an expression without an effect; assign it, or leave it out", node)
         if self.is_call(value, "yield_"):
             self.yield_to([], value)
             return
@@ -53,7 +48,7 @@ class Statements:
 
     def stmt_Assign(self, node):
         if len(node.targets) != 1:
-            self.fail(UnsupportedFeatureError, "one target at a time", node)
+            self.fail(UnsupportedFeatureError, "one target at a time; write a line for each", node)
         target = node.targets[0]
         if isinstance(node.value, ast.Call) and self.is_call(node.value, "yield_"):
             self.yield_to(self.target_names(target), node.value)
@@ -74,7 +69,9 @@ class Statements:
         targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         for each in targets:
             if not isinstance(each, ast.Name):
-                self.fail(UnsupportedFeatureError, "target must be a name or a tuple of names", each)
+                self.fail(
+                    UnsupportedFeatureError, "target must be a name or a tuple of names; leave the star out", each
+                )
         return [each.id for each in targets]
 
     def unpack(self, value, count, node):
@@ -84,14 +81,20 @@ class Statements:
             value = [ir.TupleGetItemExpr(whole, i, self.span(node)) for i in range(len(value.type.types))]
         if not isinstance(value, list) or len(value) != count:
             given = len(value) if isinstance(value, list) else 1
-            self.fail(ParserTypeError, f"{given} values for {count} names", node)
+            self.fail(ParserTypeError, f"{given} values for {count} names", node, f"give {given} names")
         return value
 
     def bind(self, name, value, node, type=None):
         """name = value. What is known keeps its value, other values become a variable."""
         previous = self.env.get(name)
         if self.strict and name in self.env:
-            self.fail(SSAViolationError, f"{name} is bound already", node)
+            raise SSAViolationError(
+                f"{name} is bound already",
+                self.span(node),
+                "give the value a name of its own, or leave `strict_ssa=True` out",
+                source_lines=self.source.lines,
+                previous_span=getattr(self.env[name], "span", None),
+            )
         if not isinstance(value, ir.Expr) and type is None:
             self.env[name] = value
             return
@@ -100,7 +103,8 @@ class Statements:
             return
         value = self.as_expr(value, node)
         if isinstance(value.type, ir.UnknownType):
-            self.fail(ParserTypeError, f"this call has no result that {name} could hold", node)
+            message = f"this call has no result that {name} could hold"
+            self.fail(ParserTypeError, message, node, f"leave `{name} =` out")
         var = ir.Var(name, type or value.type, self.span(node))
         if isinstance(previous, ir.Var):
             self.check_rebinding(name, previous, var, node)
@@ -126,19 +130,20 @@ class Statements:
         if scalar and isinstance(value.type, ir.ScalarType) and value.type.dtype == DataType.INDEX != declared.dtype:
             if declared.dtype.is_int():
                 value = ir.Cast(value, declared.dtype, self.span(node))
-        self.bind(node.target.id, value, node, self.agreed(declared, value.type, node))
+        self.bind(node.target.id, value, node, self.agreed(declared, value.type, node.annotation))
 
     def agreed(self, declared, deduced, node):
         """The declared type, with what it does not say from the deduced one."""
         if type(declared) is not type(deduced):
             held = "nothing" if isinstance(deduced, ir.UnknownType) else deduced
-            self.fail(ParserTypeError, f"declared {declared}, but the value is {held}", node)
+            self.fail(ParserTypeError, f"declared {declared}, but the value is {held}", node, _declare(held))
         if isinstance(declared, (ir.TileType, ir.TensorType)):
             differs = self.difference(declared, deduced)
             if differs:
-                self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}: {differs}", node)
+                message = f"declared {declared}, but the value is {deduced}: {differs}"
+                self.fail(ParserTypeError, message, node, _declare(deduced))
         elif isinstance(declared, ir.ScalarType) and declared.dtype != deduced.dtype:
-            self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node)
+            self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node, _declare(deduced))
         if not isinstance(declared, ir.TileType):
             return declared
         space = declared.memory_space
@@ -172,14 +177,16 @@ class Statements:
             self.fail(ParserTypeError, "only windows of tensors and tiles can be assigned", node)
         indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
         if not any(isinstance(each, ast.Slice) for each in indices) and len(indices) == len(base.type.shape):
-            hint = "use pl.write(dst, [i, j], value)"
+            at = ", ".join(ast.unparse(each) for each in indices)
+            hint = f"write `pl.write({name}, [{at}], {ast.unparse(node.value)})`"
             self.fail(UnsupportedFeatureError, "an element of a tensor cannot be assigned", node, hint)
         _, offset, _ = self.window(base, indices, node)
         self.bind(name, self.operation("pl.assemble", [base, value, offset], {}, node), node)
 
     def stmt_Return(self, node):
         if self.depth:
-            self.fail(UnsupportedFeatureError, "return must be the last statement of the function", node)
+            message = "return must be the last statement of the function"
+            self.fail(UnsupportedFeatureError, message, node, f"end the function with `{ast.unparse(node)}`")
         if node.value is None:
             values = []
         else:
@@ -211,7 +218,8 @@ class Statements:
     def yield_to(self, names, node):
         """pl.yield_(..): what the enclosing loop or branch hands on, to the names on its left."""
         if not self.depth:
-            self.fail(ParserSyntaxError, "pl.yield_ belongs at the end of a loop's body or of an arm", node)
+            message = "pl.yield_ belongs at the end of a loop's body or of an arm; assign the value instead"
+            self.fail(ParserSyntaxError, message, node)
         values = [self.value(each) for each in node.args]
         if names and len(names) != len(values):
             self.fail(ParserTypeError, f"Mismatch: {len(values)} values for {len(names)} names", node)

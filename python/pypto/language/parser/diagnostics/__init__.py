@@ -1,11 +1,13 @@
 """Errors of the parser and their text for people."""
 
+from pypto.language.parser.diagnostics import hints
 from pypto.language.parser.diagnostics.exceptions import (
     InvalidOperationError,
     OperandError,
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
+    PlacedError,
     ScopeIsolationError,
     SSAViolationError,
     UndefinedVariableError,
@@ -20,8 +22,10 @@ __all__ = [
     "ParserError",
     "ParserSyntaxError",
     "ParserTypeError",
+    "PlacedError",
     "SSAViolationError",
     "ScopeIsolationError",
     "UndefinedVariableError",
     "UnsupportedFeatureError",
+    "hints",
 ]

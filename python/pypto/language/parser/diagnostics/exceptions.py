@@ -1,10 +1,15 @@
 """What the parser raises. Each has a message, the place, and where there is one a hint that works when followed."""
 
+from pypto.language.parser.diagnostics import hints
 
-class ParserError(Exception):
-    """`span` is None or a dictionary with filename, begin_line, begin_column, and file, line, column."""
+
+class PlacedError(Exception):
+    """What is wrong, and where. `span` is None or a dictionary with filename, begin_line, begin_column, and file, line,
+    column. A message `what is wrong; what would work` without a hint is both."""
 
     def __init__(self, message, span=None, hint=None, note=None, source_lines=None):
+        if hint is None:
+            message, hint = hints.split(message)
         self.message = message
         self.span = None if span is None else _dictionary(span)
         self.hint = hint
@@ -13,9 +18,10 @@ class ParserError(Exception):
         super().__init__(message)
 
     def __str__(self):
+        text = f"{self.message}; {self.hint}" if self.hint else self.message
         if self.span is None:
-            return self.message
-        return f"{self.message} ({self.span['filename']}:{self.span['begin_line']}:{self.span['begin_column']})"
+            return text
+        return f"{text} ({self.span['filename']}:{self.span['begin_line']}:{self.span['begin_column']})"
 
 
 def _dictionary(span):
@@ -29,6 +35,10 @@ def _dictionary(span):
         "line": span.begin_line,
         "column": span.begin_column,
     }
+
+
+class ParserError(PlacedError):
+    """A program that is wrong, or has no form here."""
 
 
 class ParserSyntaxError(ParserError):
