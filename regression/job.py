@@ -132,7 +132,8 @@ def check_all_tensors(model, spec: dict, onnx: Path, feed: dict, debug_file: Pat
     reference = run_onnx(onnx, feed, all_tensors=True)
     rows = compare({name: values[name] for name in reference if name in values}, reference)
     label(rows, graph_of(onnx))
-    where = account(reference, rows, absorbed_names(session), constants(onnx, asked(session, feed)))
+    given = asked(session, feed)
+    where = account(reference, rows, absorbed_names(session), constants(onnx, given), inputs=given)
     if where.problem:
         problems.append(where.problem)
     parts = {

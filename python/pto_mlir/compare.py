@@ -128,12 +128,13 @@ def account(
     absorbed: Container[str],
     reasons: dict[str, str],
     excepts: list[str] = [],
+    inputs: dict[str, np.ndarray] = {},
 ) -> Account:
-    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with
-    other dimensions counts as listed."""
+    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one, or
+    one of `inputs`, with other dimensions counts as listed."""
     compared = {row.name for row in rows}
     result = Account([], [], {}, [])
-    views: dict[tuple, str] = {}
+    views: set[tuple] = set()
 
     def elements(value: np.ndarray) -> tuple:
         return value.dtype.str, value.size, hash(np.ascontiguousarray(value).tobytes())
@@ -148,7 +149,8 @@ def account(
         elif name in reasons:
             result.listed[name] = reasons[name]
         else:
-            views = views or {elements(reference[n]): n for n in reference if n in compared or n in absorbed}
+            known = [value for n, value in reference.items() if n in compared or n in absorbed]
+            views = views or {elements(value) for value in [*known, *inputs.values()]}
             if elements(reference[name]) in views:
                 result.listed[name] = "the elements of another tensor in other dimensions"
             else:

@@ -104,13 +104,16 @@ def test_a_lost_tensor_is_found(folded):
     """A name that no part explains is reported."""
     reference = {n: np.arange(4.0) + i for i, n in enumerate(["kept", "gone", "const", "left_out", "folded"])}
     reference["view"] = reference["folded"].reshape(2, 2)
+    given = {"x": np.arange(6)}
+    reference["view of an input"] = given["x"].reshape(2, 3)
     rows = compare({"kept": reference["kept"]}, reference)
-    where = account(reference, rows, {"folded"}, {"const": "a constant"}, ["left_out"])
+    where = account(reference, rows, {"folded"}, {"const": "a constant"}, ["left_out"], given)
     assert where.compared == ["kept"] and where.absorbed == ["folded"] and where.lost == ["gone"]
     assert where.listed == {
         "const": "a constant",
         "left_out": "excepted by the user",
         "view": "the elements of another tensor in other dimensions",
+        "view of an input": "the elements of another tensor in other dimensions",
     }
     assert any("LOST" in line and "gone" in line for line in where.lines())
 

@@ -142,6 +142,9 @@ FOUND = {
         dilations=[3, 1],
         group=3,
     ),
+    "strides along one channel": _node(
+        "MaxPool", {"x": _drawn([17, 1, 8])}, kernel_shape=[3], strides=[4], pads=[2, 1]
+    ),
     "places of two nodes without names": Graph(
         [
             helper.make_node("GridSample", ["x", "g"], ["y"], align_corners=0, mode="linear", padding_mode="border"),

@@ -189,12 +189,18 @@ Value WindowExpander::filled(ArrayRef<int64_t> shape, TypedAttr value) {
 Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
                             ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, cast<RankedTensorType>(source.getType()).getElementType());
-  // memref.subview finds the dropped dimensions by the source's strides: a step along a dimension of size 1 would hide
-  // them.
+  // memref.subview finds the dropped dimensions by the source's strides: a step along a dimension of size 1, or on the
+  // way to one that is kept, would hide them.
   auto steps = llvm::map_to_vector(llvm::zip_equal(sizes, strides), [&](auto pair) -> OpFoldResult {
     return index(std::get<0>(pair) == 1 ? 1 : std::get<1>(pair));
   });
   SmallVector<OpFoldResult> from(offsets), extents = getAsIndexOpFoldResult(context, sizes);
+  if (shape.size() < sizes.size() && llvm::is_contained(shape, 1) &&
+      llvm::any_of(steps, [](OpFoldResult step) { return !isConstantIntValue(step, 1); })) {
+    source = rewriter.create<tensor::ExtractSliceOp>(loc, source, from, extents, steps);
+    from.assign(sizes.size(), index(0));
+    steps.assign(sizes.size(), index(1));
+  }
   return rewriter.create<tensor::ExtractSliceOp>(loc, type, source, from, extents, steps);
 }
 
