@@ -129,6 +129,8 @@ def index_as_newer_torch() -> None:
         "matmul",
     ):
         setattr(torch, name, in_float(getattr(torch, name)))
+        if hasattr(torch.Tensor, name):
+            setattr(torch.Tensor, name, in_float(getattr(torch.Tensor, name)))
 
 
 def in_float(held):

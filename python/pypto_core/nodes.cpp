@@ -194,7 +194,7 @@ void bindStmts(nb::module_ &m) {
 
 void bindFunctions(nb::module_ &m) {
   bindNode<Function, IRNode>(m, "Function");
-  nb::class_<Program, IRNode> cls(m, "Program");
+  nb::class_<Program, IRNode> cls(m, "Program", nb::dynamic_attr()); // sub_workers, by pl.program
   cls.def(nb::new_([](const nb::args &positional, const nb::kwargs &named) {
        return construct<Program>("Program", positional, named);
      }))

@@ -376,6 +376,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"comm.broadcast", &Lowering::broadcast},
       {"comm.allgather", &Lowering::gatherAll},
       {"comm.all_to_all", &Lowering::gatherAll},
+      {"comm.all_to_all_v", &Lowering::gatherAll},
       {"comm.reduce_scatter", &Lowering::reduceScatter},
       {"tile.get_block_idx", &Lowering::blockIndex},
       {"tile.get_block_num", &Lowering::blockIndex},

@@ -16,9 +16,20 @@ int64_t runLength(Type element) { return (16 << 10) * 8 / int64_t(pto::getElemen
 
 } // namespace
 
+/// How many ranks meet in a collective: those of the program that launches the kernel.
+int64_t Lowering::ranksOf(const ir::CallPtr &op) const {
+  if (!plan || !rankIndex)
+    fail(op->span_, op->op_->name_ + " needs the ranks of a program: its windows are those of a host level, which "
+                                     "launches the kernel");
+  return plan->ranks;
+}
+
 /// A barrier: each rank raises its cell in the copies of all others, and waits for theirs in its own. A cell is lowered
 /// by one and not set to zero, since a rank that was first may have raised it again.
 void Lowering::meet(const ir::ExprPtr &signal, const ir::CallPtr &op) {
+  if (!signal)
+    fail(op->span_, op->op_->name_ + " in a kernel needs a signal");
+  (void)ranksOf(op);
   Value view = valueOf(signal);
   if (!copies.count(view))
     (void)peersView(signal, indexConstant(0)); // which says so
@@ -129,7 +140,7 @@ Value Lowering::reducedRun(const ir::OpView &call, Value own, int64_t begin, int
 Value Lowering::broadcast(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr target = call.Operand("target"), signal = call.Operand("signal");
   int64_t root = *call.Keyword<int64_t>("root");
-  if (root < 0 || root >= plan->ranks)
+  if (root < 0 || root >= ranksOf(op))
     fail(op->span_, "there is no rank " + std::to_string(root) + " of " + std::to_string(plan->ranks) + " to be root");
   meet(signal, op);
   Value isOther = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rankIndex, indexConstant(root));
@@ -142,16 +153,35 @@ Value Lowering::broadcast(const ir::OpView &call, const ir::CallPtr &op, const i
   return valueOf(target);
 }
 
+/// Tells each rank how many rows of its part are meant, at most `most`: in the cell of this rank.
+void Lowering::publishCounts(const ir::OpView &call, int64_t most) {
+  Value sent = pointerOf(valueOf(call.Operand("send_counts")));
+  Value limit = constant(b.getI32IntegerAttr(int32_t(most)), b.getI32Type());
+  forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+    Value count = b.create<pto::LoadScalarOp>(loc, b.getI32Type(), sent, at[0]);
+    Value held = b.create<arith::MinSIOp>(loc, count, limit);
+    notifyCell(cellOf(pointerOf(peersView(call.Operand("recv_counts"), at[0])), rankIndex), held, false);
+  });
+}
+
 /// What each rank has for every other one: all of it, or the part of that rank.
 Value Lowering::gatherAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
-  bool parts = call.row()->name == "comm.all_to_all";
+  bool parts = call.row()->name.starts_with("comm.all_to_all"), counted = call.row()->Find("send_counts") >= 0;
   ir::ExprPtr source = call.Operand(parts ? "input" : "local"), target = call.Operand("target");
-  int64_t held = elementsOf(source), each = parts ? held / plan->ranks : held;
-  if (each * plan->ranks != (parts ? held : elementsOf(target)) || each * plan->ranks > elementsOf(target))
+  int64_t rows = getConstantIntValue(indexOf(ir::ShapeOf(source->type_)->front())).value_or(1);
+  int64_t held = elementsOf(source), each = parts ? held / ranksOf(op) : held;
+  if (each * ranksOf(op) != (parts ? held : elementsOf(target)) || each * plan->ranks > elementsOf(target))
     fail(op->span_, op->op_->name_ + ": " + nameOf(target) + " has " + std::to_string(elementsOf(target)) +
                         " elements, and " + nameOf(source) + " " + std::to_string(held) + ", for " +
                         std::to_string(plan->ranks) + " ranks");
+  if (counted)
+    for (const char *name : {"send_counts", "recv_counts"})
+      if (ir::ExprPtr counts = call.Operand(name);
+          elementsOf(counts) < plan->ranks || *ir::ElementTypeOf(counts->type_) != pypto::DataType::INT32)
+        fail(op->span_, op->op_->name_ + ": " + nameOf(counts) + " needs an INT32 for each rank");
   meet(call.Operand("signal"), op);
+  if (counted)
+    publishCounts(call, each / std::max<int64_t>(1, held / std::max<int64_t>(1, rows)));
   Value from = pointerOf(valueOf(source));
   forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
     Value to = moved(pointerOf(peersView(target, at[0])), rankIndex, each);
@@ -163,7 +193,7 @@ Value Lowering::gatherAll(const ir::OpView &call, const ir::CallPtr &op, const i
 
 Value Lowering::reduceScatter(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr target = call.Operand("target");
-  int64_t each = elementsOf(target) / plan->ranks;
+  int64_t each = elementsOf(target) / ranksOf(op);
   if (each * plan->ranks != elementsOf(target))
     fail(op->span_, nameOf(target) + " has no equal parts for " + std::to_string(plan->ranks) + " ranks");
   meet(call.Operand("signal"), op);
@@ -178,11 +208,23 @@ Value Lowering::reduceScatter(const ir::OpView &call, const ir::CallPtr &op, con
   return valueOf(target);
 }
 
+/// The sum is computed on one core, whatever number is asked for; the cells are held to what several would need.
+void Lowering::checkCores(const ir::OpView &call, const ir::CallPtr &op) {
+  int64_t cores = *call.Keyword<int64_t>("core_num");
+  ir::ExprPtr signal = call.Operand("signal");
+  if (cores == 1 || !signal)
+    return;
+  auto shape = *ir::ShapeOf(signal->type_);
+  auto lanes = shape.size() == 2 ? getConstantIntValue(indexOf(shape[1])) : std::optional<int64_t>(1);
+  if (cores < 1 || !lanes || *lanes < cores)
+    fail(op->span_, "allreduce on " + std::to_string(cores) + " cores needs a signal of [ranks, " +
+                        std::to_string(std::max<int64_t>(cores, 1)) + "] cells or more");
+}
+
 /// A copy is overwritten when all ranks have read it.
 Value Lowering::reduceAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr target = call.Operand("target");
-  if (*call.Keyword<int64_t>("core_num") != 1)
-    fail(op->span_, "allreduce on several cores is not lowered yet");
+  checkCores(call, op);
   int64_t all = elementsOf(target);
   meet(call.Operand("signal"), op);
   Value own = pointerOf(valueOf(target)), one = indexConstant(1);

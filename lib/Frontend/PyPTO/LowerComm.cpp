@@ -129,10 +129,12 @@ Value Lowering::remoteLoad(const ir::OpView &call, const ir::CallPtr &op, const 
   return tile;
 }
 
-Value Lowering::remoteStore(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
+Value Lowering::remoteStore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr source = call.Operand("tile");
   auto type = ir::As<ir::TileType>(source->type_);
-  CHECK(type) << "remote_store stores a tile";
+  if (!type)
+    fail(op->span_, "remote_store writes a tile, or what the kernel has computed; " + nameOf(source) +
+                        " is neither: copy tensors with pld.tensor.put");
   Value tile = valueOf(source), view = peersView(call.Operand("target"), indexOf(call.Operand("peer")));
   bool cut = type->tile_view_ && !type->tile_view_->valid_shape.empty();
   auto sizes = cut ? type->tile_view_->valid_shape : type->shape_;

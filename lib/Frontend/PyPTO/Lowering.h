@@ -203,12 +203,15 @@ private:
   mlir::Value matrixView(mlir::Value pointer, int64_t rows, int64_t cols, mlir::Value rowStride, mlir::Value colStride);
   // Collectives (LowerCollectives.cpp).
   void meet(const ir::ExprPtr &signal, const ir::CallPtr &op);
+  int64_t ranksOf(const ir::CallPtr &op) const;
   int64_t elementsOf(const ir::ExprPtr &tensor);
   mlir::Value moved(mlir::Value pointer, mlir::Value index, int64_t elements);
   mlir::Value runTile(mlir::Type element, int64_t elements);
   mlir::Value runView(mlir::Value pointer, int64_t elements);
   void copyRun(mlir::Value from, mlir::Value to, int64_t elements, const ir::CallPtr &op);
   mlir::Value reducedRun(const ir::OpView &call, mlir::Value own, int64_t begin, int64_t elements);
+  void checkCores(const ir::OpView &call, const ir::CallPtr &op);
+  void publishCounts(const ir::OpView &call, int64_t most);
   mlir::Value broadcast(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherAll(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value reduceScatter(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

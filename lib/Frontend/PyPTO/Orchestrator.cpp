@@ -223,7 +223,8 @@ void Orchestrator::VisitStmt_(const ir::WhileStmtPtr &op) {
 }
 
 void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
-  if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::ClusterScopeStmt>(op)) // dependencies follow from the tensors
+  // Dependencies follow from the tensors; a part of the host level for a device runs on the first one.
+  if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::ClusterScopeStmt>(op) || ir::IsA<ir::HierarchyScopeStmt>(op))
     return VisitStmt(op->body_);
   if (auto blocks = ir::As<ir::SpmdScopeStmt>(op))
     return runBlocks(*blocks);

@@ -148,7 +148,8 @@ private:
 
   // Devices (OrchestratorRanks.cpp).
   Held communication(const pypto::ir::OpView &call, const pypto::ir::Call &op);
-  Held allocateWindow(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  View windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const pypto::ir::Span &span);
+  Held collective(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   View windowOf(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   /// Runs `body` on the device that the call names.
   Held onDevice(const pypto::ir::Call &op, llvm::function_ref<Held()> body);
@@ -230,7 +231,9 @@ private:
   unsigned depth = 0;                                                   ///< of calls of orchestrators
   std::vector<Held> returned;                                           ///< by the one that was called last
   std::map<const pypto::ir::Function *, pypto::ir::FunctionPtr> called; ///< with mixed scopes split
-  int64_t trips = 0;                                                    ///< of all loops
+  std::map<std::string, pypto::ir::FunctionPtr>
+      collectives;   ///< kernels of those outside of kernels, by call and shapes
+  int64_t trips = 0; ///< of all loops
   std::deque<PlannedKernel> planned;
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;

@@ -14,19 +14,19 @@ Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
   if (name == "comm.world_size")
     return ranks;
   if (name == "comm.alloc_window_buffer")
-    return allocateWindow(call, op);
+    return windowFor(numbersOf(call.Elements("shape")), *call.Keyword<pypto::DataType>("dtype"), op.span_);
   if (name == "comm.window")
     return windowOf(call, op);
   if (name == "comm.get_comm_ctx")
     return viewOf(call.Operand("tensor"));
+  if (call.row()->Find("signal") >= 0 && name != "comm.wait")
+    return collective(call, op);
   fail(op.span_, op.op_->name_ + " belongs into a kernel");
 }
 
 /// A copy for each rank; bytes of one copy are a multiple of what allocations are aligned to, and at least a page.
-Held Orchestrator::allocateWindow(const ir::OpView &call, const ir::Call &op) {
+View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const ir::Span &span) {
   constexpr int64_t least = 4096, alignment = 512, most = int64_t(1) << 40;
-  std::vector<Number> shape = numbersOf(call.Elements("shape"));
-  pypto::DataType dtype = *call.Keyword<pypto::DataType>("dtype");
   int64_t bytes = std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1);
   View view{unsigned(buffers.size()), 0, {}, shape, std::vector<Number>(shape.size()), dtype};
   for (int64_t axis = int64_t(shape.size()), dense = 1; axis-- > 0;) {
@@ -34,7 +34,7 @@ Held Orchestrator::allocateWindow(const ir::OpView &call, const ir::Call &op) {
     bool fits = shape[axis].isKnown() && shape[axis].known > 0 && !llvm::MulOverflow(bytes, shape[axis].known, bytes) &&
                 bytes <= most;
     if (!fits)
-      fail(op.span_, "a window buffer of this shape cannot be made");
+      fail(span, "a window buffer of this shape cannot be made");
     dense *= shape[axis].known;
   }
   int64_t pitch = int64_t(llvm::alignTo(uint64_t(std::max(bytes, least)), uint64_t(alignment)));
@@ -42,7 +42,7 @@ Held Orchestrator::allocateWindow(const ir::OpView &call, const ir::Call &op) {
   buffers.back().pitch = pitch;
   windows += pitch * ranks;
   if (windows > most)
-    fail(op.span_, "the program makes windows of more than 1 TiB");
+    fail(span, "the program makes windows of more than 1 TiB");
   return view;
 }
 
@@ -67,6 +67,58 @@ View Orchestrator::windowOf(const ir::OpView &call, const ir::Call &op) {
   if (llvm::MulOverflow(bytes, dense, bytes) || bytes > room)
     fail(op.span_, "the window needs " + std::to_string(bytes) + " bytes, its buffer has " + std::to_string(room));
   return view;
+}
+
+/// A collective outside of kernels is a kernel of its own: on all devices at the host level, else on this one.
+Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
+  const ir::OpRow &row = *call.row();
+  std::vector<Held> arguments;
+  std::vector<ir::VarPtr> params;
+  std::vector<ir::ParamDirection> directions;
+  ir::TypePtr result;
+  Held given;
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&op));
+  for (const ir::OpParam &param : row.params) {
+    if (!param.operand)
+      continue;
+    ir::ExprPtr operand = call.Operand(param.name);
+    View view = operand ? viewOf(operand) : windowFor({ranks}, pypto::DataType::INT32, op.span_);
+    if (!view.isKnown())
+      fail(op.span_, op.op_->name_ + " outside a kernel takes tensors whose extents are known");
+    std::vector<int64_t> extents;
+    for (const Number &extent : view.shape)
+      extents.push_back(extent.known);
+    std::vector<ir::ExprPtr> shape = ir::ConstantShape(extents);
+    ir::TypePtr type = std::make_shared<const ir::TensorType>(shape, view.dtype);
+    if (buffers[view.buffer].pitch)
+      type = std::make_shared<const ir::DistributedTensorType>(shape, view.dtype);
+    params.push_back(std::make_shared<const ir::Var>(std::string(param.name), type, op.span_));
+    bool isRead = param.name == "local" || param.name == "input" || param.name == "send_counts";
+    directions.push_back(isRead ? ir::ParamDirection::In : ir::ParamDirection::InOut);
+    if (param.name == row.like) {
+      result = type;
+      given = view;
+    }
+    key += textOf(view.shape);
+    arguments.emplace_back(std::move(view));
+  }
+  ir::FunctionPtr &kernel = collectives[key];
+  if (!kernel) {
+    auto made = std::make_shared<const ir::Call>(op.op_, std::vector<ir::ExprPtr>(params.begin(), params.end()),
+                                                 op.kwargs_, result, op.span_);
+    kernel = std::make_shared<const ir::Function>(std::string(row.name.substr(row.name.find('.') + 1)), params,
+                                                  std::vector<ir::TypePtr>(),
+                                                  std::make_shared<const ir::EvalStmt>(made, op.span_), op.span_,
+                                                  ir::FunctionType::InCore, std::move(directions));
+  }
+  bool isOfAll = depth == 0 && entry->level_ == ir::Level::HOST;
+  int64_t outer = rank;
+  auto back = llvm::make_scope_exit([&] { rank = outer; });
+  for (int64_t device = isOfAll ? 0 : rank, end = isOfAll ? ranks : rank + 1; device < end; ++device) {
+    rank = device;
+    launch(kernel, arguments, op.span_);
+  }
+  return given;
 }
 
 /// What a SubWorker does is the caller's; it runs when the launches have ended.

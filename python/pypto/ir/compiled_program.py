@@ -202,7 +202,7 @@ class CompiledProgram:
             raise ValueError(f"{self._name}: no argument says the extent {missing[0]}")
         key = tuple(sorted(sizes.items()))
         if key not in self._sized:
-            self._sized[key] = CompiledProgram(self.program, self._config, self.param_names, self._numbers, sizes)
+            self._sized[key] = type(self)(self.program, self._config, self.param_names, self._numbers, sizes)
         return self._sized[key]
 
     def _read(self, args, keywords):

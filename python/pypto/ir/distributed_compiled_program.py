@@ -1,5 +1,6 @@
 """Programs of several ranks, ready to run: the devices are simulated in this process, at the same time."""
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,17 +36,20 @@ class DistributedConfig:
 class DistributedCompiledProgram(CompiledProgram):
     """A program of the host level, callable like every CompiledProgram; `ranks` says how many devices it has.
 
-    Its SubWorkers, Python functions that the host level calls with tensors, are bound by `prepare`.
+    Its SubWorkers, Python functions that the host level calls with tensors, are those of the program, or are bound by
+    `prepare`.
     """
 
     def __init__(self, program, config, *args, **keywords):
         self.ranks, self._bound = config.ranks, {}
+        self._own = {name: _on_tensors(held) for name, held in getattr(program, "sub_workers", {}).items()}
         super().__init__(program, config, *args, **keywords)
         self.sub_workers = sub_worker_calls(program, main_of(program))
 
-    def prepare(self, callbacks=None, sub_worker_overrides=None, extra_compiled=None, config=None):
+    def prepare(self, config=None, *, callbacks=None, sub_worker_overrides=None, extra_compiled=None, persistent=False):
         """A DistributedWorker that runs this program, and `extra_compiled`. `callbacks` and `sub_worker_overrides`:
-        what SubWorkers do, by name. ValueError for one that is not bound, or that the program does not call."""
+        what SubWorkers do, by name. ValueError for one that is not bound, or that the program does not call. `config`
+        and `persistent` say how much is set up before the first run: windows are zero at the start of each."""
         from pypto.runtime.distributed_worker import DistributedWorker
 
         return DistributedWorker([self, *(extra_compiled or [])], {**(callbacks or {}), **(sub_worker_overrides or {})})
@@ -65,7 +69,7 @@ class DistributedCompiledProgram(CompiledProgram):
 
     def launch(self, values, args=()):
         """As for every program; then the SubWorkers that it calls, in order."""
-        bound = self._bound
+        bound = {**self._own, **self._bound}
         for name, _ in self.sub_workers:
             if name not in bound:
                 raise ValueError(f"{self._name}: the SubWorker {name} is not bound; use prepare(callbacks=)")
@@ -73,6 +77,18 @@ class DistributedCompiledProgram(CompiledProgram):
         for name, names in self.sub_workers:
             bound[name]([values[each] for each in names])
         return returned
+
+
+def _on_tensors(function):
+    """A SubWorker of the program gets its tensors one by one: torch's, where that is loaded, else numpy's."""
+    from pypto.runtime.distributed_runner import _tensor_from_continuous
+
+    def call(views):
+        if "torch" in sys.modules:
+            return function(*map(_tensor_from_continuous, views))
+        return function(*(view.data.reshape(view.shape) for view in views))
+
+    return call
 
 
 def sub_worker_calls(program, main):

@@ -13,13 +13,15 @@ from pypto.pypto_core import ir
 def compile_program(
     program, output_dir=None, strategy=None, dump_passes=True, backend_type=None, platform=None, **others
 ):
-    """The CompiledProgram of a Program (or of a Function, alone in one), and in `output_dir` its NAME.pmodel, NAME.pto,
-    with `dump_passes` NAME.py, and the output tree (pypto.backend.output_tree): in the calls of March 2026 where
+    """The CompiledProgram of a Program (or of a Function, alone in one), and in `output_dir` its NAME.pmodel, NAME.pto
+    (unless it leaves extents open: then each call compiles for the sizes that it has), with `dump_passes` NAME.py, and
+    the output tree (pypto.backend.output_tree; of several ranks next_levels): in the calls of March 2026 where
     `backend_type` is PTO or CCE, else in today's. By default the folder is build_output/NAME_TIME, or under
     $PYPTO_PROG_BUILD_DIR. `platform` or else `backend_type` says the processor; $PTOAS_ROOT/ptoas, if set, makes the
     kernels' C++. ParserError with the place; ValueError, TypeError.
 
-    What the tree lacks is in `left_out` of the result, by name with the reason, and warned of: the `.pmodel` has it.
+    What the tree lacks is in `left_out` of the result, by name with the reason, and warned of where the program has one
+    device: the `.pmodel` has it.
     """
     from pypto.runtime import RunConfig
 
@@ -39,29 +41,33 @@ def compile_program(
         output_dir = Path(base) / f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}"
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
-    (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
+    if compiled.pmodel is not None:  # no extent is left to the calls
+        compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
+        (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
-    if distributed is None:
-        compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
-    else:
-        compiled.left_out = {"orchestration": "programs of several ranks have no output tree; the .pmodel has them"}
+    compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
     compiled.output_dir = folder
     return compiled
 
 
 def write_tree(program, folder, backend_type, processor, dump_passes, others) -> dict:
     """Writes the output tree; gives what it lacks by name, with the reasons."""
-    from pypto.backend import output_tree
+    from pypto.backend import next_levels, output_tree
 
     seed = getattr(backend_type, "value", backend_type) in ("PTO", "CCE")
     ptoas = None if others.get("skip_ptoas") else output_tree.find_ptoas()
-    files, left_out = output_tree.tree_files(program, not seed, processor, ptoas, dump_passes)
+    quiet = False
+    if ir.Level.HOST in {each.level for each in program.functions.values()}:
+        files, left_out = next_levels.next_levels(program, not seed, processor, ptoas)
+        left_out["orchestration"] = "the host level has no C++; the .pmodel has it"
+        quiet = True  # kernels with windows are no files of their own
+    else:
+        files, left_out = output_tree.tree_files(program, not seed, processor, ptoas, dump_passes)
     for path, text in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
-    for name, reason in left_out.items():
+    for name, reason in [] if quiet else left_out.items():
         warnings.warn(f"{program.name}: the output tree has no {name}: {reason}", stacklevel=4)
     return left_out

@@ -7,6 +7,7 @@ from pypto.jit.arguments import Shaped
 from pypto.jit.callees import Callees, JitProgram
 from pypto.language.parser.diagnostics import ParserError, ParserTypeError, UnsupportedFeatureError
 from pypto.language.parser.function_parser import FunctionParser, is_window, statements
+from pypto.language.parser.returns import joined_returns
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
@@ -20,6 +21,8 @@ _TENSORS = ("pl.full", "pl.arange", "pl.random")
 _COPIES = ("tensor.assemble",)  # a kernel of their own outside of scopes
 _READS = ("tensor.dim", "tensor.read")
 # What the host level does with ranks; the last one belongs everywhere.
+_COLLECTIVES = ("allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all", "all_to_all_v", "barrier")
+_COLLECTIVES = tuple(f"comm.{name}" for name in _COLLECTIVES)  # outside of scopes they are kernels of their own
 _RANKS = ("comm.world_size", "comm.alloc_window_buffer", "comm.window", "comm.get_comm_ctx")
 _TASKS = ("system.task_dummy", "system.task_invalid", "array.create", "array.get_element", "array.update_element")
 
@@ -73,7 +76,10 @@ class JitParser(Callees, FunctionParser):
         self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
         level = {"level": ir.Level.HOST, "role": ir.Role.Orchestrator} if self.is_host else {}
         kind = ir.FunctionType.Orchestration
-        return ir.Function(name, params, [], body, self.span(node), type=kind, param_directions=directions, **level)
+        results = [value.type for value in self.returned]
+        return ir.Function(
+            name, params, results, body, self.span(node), type=kind, param_directions=directions, **level
+        )
 
     def kernel(self, node, name):
         """The kernel of a function under `@pl.jit.incore`."""
@@ -93,7 +99,7 @@ class JitParser(Callees, FunctionParser):
         return ir.Function(name, params, results, body, self.span(node), type=kind, param_directions=directions)
 
     def statements(self, node):
-        for stmt in node.body:
+        for stmt in joined_returns(node):
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
                 self.fail(UnsupportedFeatureError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)
@@ -257,7 +263,7 @@ class JitParser(Callees, FunctionParser):
         called = call.op.name
         if not self.in_kernel:
             ranks = _RANKS if self.is_host else _RANKS[-1:]
-            if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES, *ranks):
+            if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES, *_COLLECTIVES, *ranks):
                 message = f"{called} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
         return call

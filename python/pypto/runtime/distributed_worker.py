@@ -1,48 +1,106 @@
 """DistributedWorker: programs of several ranks that are kept ready, with what their SubWorkers do."""
 
+import numpy as np
+
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
+from pypto.jit.arguments import array_type, read
+from pypto.runtime.worker import DeviceTensor, RegistrationHandle, Worker
 
 
-class DistributedWorker:
+class StackedDeviceTensor(DeviceTensor):
+    """A tensor of a worker whose part `i` lies on the device `worker_ids[i]`; here all parts lie side by side."""
+
+    worker_ids: tuple = ()
+
+
+class RunHandle:
+    """A run that was submitted: it has ended when the submission returns. `result()` and `wait()` give what it gave."""
+
+    def __init__(self, returned):
+        self._returned, self.done = returned, True
+
+    def result(self, timeout=None):
+        return self._returned
+
+    wait = result
+
+
+class DistributedWorker(Worker):
     """Runs programs of several ranks, as a context manager or closed by hand. `callbacks`: what SubWorkers do, by name;
-    each gets a list of tensors (`pypto.runtime.distributed_runner._tensor_from_continuous`). ValueError for SubWorkers
-    that are not bound, for names that no program calls, and for use after close."""
+    each gets a list of tensors (`pypto.runtime.distributed_runner._tensor_from_continuous`). `inherited_host_tensors`
+    say what processes of a real machine share, and change nothing. ValueError for SubWorkers that are not bound, and
+    for names that no program calls; RuntimeError for use after close."""
 
-    def __init__(self, programs, callbacks=None):
-        self._programs, self._callbacks, self._closed = list(programs), dict(callbacks or {}), False
+    def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None):
+        super().__init__()
+        if isinstance(programs, DistributedCompiledProgram):
+            programs = [programs]
+        self._programs, self._callbacks = list(programs), dict(callbacks or {})
         for program in self._programs:
             if not isinstance(program, DistributedCompiledProgram):
                 raise TypeError(f"DistributedWorker: expects programs of several ranks, not {type(program).__name__}")
         called = {name for program in self._programs for name, _ in program.sub_workers}
-        missing, unknown = sorted(called - set(self._callbacks)), sorted(set(self._callbacks) - called)
+        own = {name for program in self._programs for name in program._own}
+        missing, unknown = sorted(called - own - set(self._callbacks)), sorted(set(self._callbacks) - called)
         if missing:
             raise ValueError(f"SubWorkers are not bound: {', '.join(missing)}; pass callbacks={{{missing[0]!r}: ..}}")
         if unknown:
-            raise ValueError(f"no program calls a SubWorker {', '.join(unknown)}; they call {sorted(called) or 'none'}")
-
-    def __enter__(self):
-        self._open()
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def _open(self):
-        if self._closed:
-            raise ValueError("the DistributedWorker is closed")
+            raise ValueError(
+                f"{', '.join(unknown)}: not sub-workers that a program calls; they call {sorted(called) or 'none'}"
+            )
 
     def __call__(self, *args, **keywords):
         """Runs the only program."""
         if len(self._programs) != 1:
-            raise ValueError(f"the DistributedWorker has {len(self._programs)} programs; use run(program, ..)")
+            count = len(self._programs)
+            raise TypeError(f"the call is ambiguous: the DistributedWorker has {count} programs; use run(program, ..)")
         return self.run(self._programs[0], *args, **keywords)
+
+    def register(self, program) -> RegistrationHandle:
+        """A handle that runs one of the programs."""
+        self._open("register")
+        if not any(each is program for each in self._programs):
+            raise ValueError("the program is none of this DistributedWorker")
+        return RegistrationHandle(self, program)
 
     def run(self, program, *args, **keywords):
         """Runs one of the programs; its outputs are written in place, then its SubWorkers are called."""
-        self._open()
-        if not any(each is program for each in self._programs):
-            raise ValueError("the program is none of this DistributedWorker")
+        self._open("run")
+        self.register(program)
+        self._check_owner([*args, *keywords.values()])
         return program.run_with(self._callbacks, *args, **keywords)
 
-    def close(self):
-        self._closed = True
+    def submit(self, program, *args, **keywords) -> RunHandle:
+        """As run; gives a handle."""
+        return RunHandle(self.run(program, *args, **keywords))
+
+    def alloc_stacked_tensor(self, init, worker_ids=None) -> StackedDeviceTensor:
+        """A tensor of the worker that begins with `init`: part `i` of its first axis for the device `worker_ids[i]`.
+        ValueError where these are not as many devices as parts, each once."""
+        self._open("alloc_stacked_tensor")
+        given = read("alloc_stacked_tensor: init", init)
+        parts = given.shape[0] if given.shape else 0
+        ids = list(range(parts) if worker_ids is None else worker_ids)
+        ranks = max((program.ranks for program in self._programs), default=1)
+        if not parts or sorted(ids) != sorted(set(ids)) or len(ids) != parts or not set(ids) <= set(range(ranks)):
+            raise ValueError(
+                f"alloc_stacked_tensor: worker_ids {ids} are not {parts} different devices of 0 to {ranks - 1}"
+            )
+        array = given.data.reshape(-1).view(array_type(given.dtype.name)).reshape(given.shape).copy()
+        made = StackedDeviceTensor(self, array, given.dtype)
+        made.worker_ids = tuple(ids)
+        self._owned_tensors.append(made)
+        return made
+
+    def free_stacked_tensor(self, tensor):
+        self.free_tensor(tensor)
+
+    def copy_stacked_from(self, tensor, target):
+        """Copies a tensor of the worker into one of the host."""
+        held, given = tensor.held("copy_stacked_from"), read("copy_stacked_from: target", target)
+        if given.shape != held.shape or given.dtype != tensor.dtype or not given.writable:
+            raise ValueError(f"copy_stacked_from: the target must be writable, of shape {list(held.shape)}")
+        given.data.reshape(-1).view(np.uint8)[:] = held.reshape(-1).view(np.uint8)
+
+    def release_inherited_host_tensor_refs(self):
+        """Nothing: the worker holds no tensors of the host."""

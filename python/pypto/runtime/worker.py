@@ -1,4 +1,4 @@
-"""ChipWorker: programs that are kept ready on a device, and tensors that stay there."""
+"""ChipWorker: programs that are kept ready on a device, and tensors that stay there; Worker: what all workers have."""
 
 import ctypes
 
@@ -33,59 +33,45 @@ class DeviceTensor:
 
 
 class RegistrationHandle:
-    """A registered program: `handle(*args)` runs it."""
+    """A registered program: `handle(*args)` runs it. `compiled`: the program; `closed`: whether its worker is."""
 
     def __init__(self, worker, compiled):
-        self._worker, self._compiled = worker, compiled
+        self._worker, self.compiled = worker, compiled
+
+    @property
+    def closed(self):
+        return self._worker.closed
 
     def __call__(self, *args, **keywords):
-        return self._worker.run(self._compiled, *args, **keywords)
+        return self._worker.run(self.compiled, *args, **keywords)
 
 
-class ChipWorker:
-    """A device that programs run on, as a context manager or closed by hand. ValueError for other levels than 2, for
-    use after close, and for tensors of another worker."""
+class Worker:
+    """What programs run on, as a context manager or closed by hand: it keeps tensors that programs share. RuntimeError
+    for use after close, ValueError for tensors of another worker."""
 
-    def __init__(self, config=None, *, level=2):
-        from pypto.runtime import RunConfig
-
-        if level != 2:
-            raise ValueError(f"level: expects 2, not {level!r}")
-        self.config = config or RunConfig()
-        self.aicpu_dlopen_count = 0
-        self._programs, self._tensors, self._closed = [], [], False
+    def __init__(self):
+        self._owned_tensors, self.closed = [], False
 
     def __enter__(self):
-        self._open()
+        self._open("with")
         return self
 
     def __exit__(self, *_):
         self.close()
 
-    def _open(self):
-        if self._closed:
-            raise ValueError("the ChipWorker is closed")
+    def _open(self, where):
+        if self.closed:
+            raise RuntimeError(f"{type(self).__name__}.{where} called after close")
 
-    def register(self, compiled) -> RegistrationHandle:
-        self._open()
-        if not isinstance(compiled, CompiledProgram):
-            raise TypeError(f"register: expects a CompiledProgram, not {type(compiled).__name__}")
-        if not any(each is compiled for each in self._programs):
-            self._programs.append(compiled)
-            self.aicpu_dlopen_count += 1
-        return RegistrationHandle(self, compiled)
-
-    def run(self, compiled, *args, **keywords):
-        """Runs a program, registered or not; its outputs are written in place."""
-        self.register(compiled)
-        for value in (*args, *keywords.values()):
+    def _check_owner(self, values):
+        for value in values:
             if isinstance(value, DeviceTensor) and value._worker is not self:
                 raise ValueError("the DeviceTensor belongs to another worker")
-        return compiled(*args, **keywords)
 
     def alloc_tensor(self, shape, dtype, init=None) -> DeviceTensor:
         """A tensor of the worker; `dtype`: a DataType, or torch's or numpy's. Begins with `init`, else with zeros."""
-        self._open()
+        self._open("alloc_tensor")
         kind = dtype if isinstance(dtype, DataType) else element_type(_name(dtype), "alloc_tensor")
         array = np.zeros(tuple(shape), np.dtype(array_type(kind.name)))
         if init is not None:
@@ -96,12 +82,13 @@ class ChipWorker:
                     f"alloc_tensor: init: expects {expected}, not {list(given.shape)} of {given.dtype.name}"
                 )
             array.view(np.uint8).reshape(-1)[:] = given.data.view(np.uint8).reshape(-1)
-        self._tensors.append(DeviceTensor(self, array, kind))
-        return self._tensors[-1]
+        self._owned_tensors.append(DeviceTensor(self, array, kind))
+        return self._owned_tensors[-1]
 
     def free_tensor(self, tensor):
         tensor.held("free_tensor")
         tensor._array = None
+        self._owned_tensors = [each for each in self._owned_tensors if each is not tensor]
 
     def copy_from(self, host, device, count):
         """Copies bytes of a tensor of the worker to an address of the host."""
@@ -113,17 +100,50 @@ class ChipWorker:
 
     def _inside(self, where, address, count):
         """The address, if all bytes lie in one tensor of the worker. ValueError otherwise."""
-        self._open()
-        for each in self._tensors:
+        self._open(where)
+        for each in self._owned_tensors:
             array = each._array
             if array is not None and count >= 0 and 0 <= address - array.ctypes.data <= array.nbytes - count:
                 return address
         raise ValueError(f"{where}: {count} bytes at {address:#x} are in no tensor of the worker")
 
     def close(self):
-        for tensor in self._tensors:
+        for tensor in self._owned_tensors:
             tensor._array = None
-        self._programs, self._tensors, self._closed = [], [], True
+        self._owned_tensors, self.closed = [], True
+
+
+class ChipWorker(Worker):
+    """A device that programs run on. ValueError for other levels than 2."""
+
+    def __init__(self, config=None, *, level=2):
+        from pypto.runtime import RunConfig
+
+        if level != 2:
+            raise ValueError(f"level: expects 2, not {level!r}")
+        super().__init__()
+        self.config = config or RunConfig()
+        self.aicpu_dlopen_count = 0
+        self._programs = []
+
+    def register(self, compiled) -> RegistrationHandle:
+        self._open("register")
+        if not isinstance(compiled, CompiledProgram):
+            raise TypeError(f"register: expects a CompiledProgram, not {type(compiled).__name__}")
+        if not any(each is compiled for each in self._programs):
+            self._programs.append(compiled)
+            self.aicpu_dlopen_count += 1
+        return RegistrationHandle(self, compiled)
+
+    def run(self, compiled, *args, **keywords):
+        """Runs a program, registered or not; its outputs are written in place."""
+        self.register(compiled)
+        self._check_owner([*args, *keywords.values()])
+        return compiled(*args, **keywords)
+
+    def close(self):
+        super().close()
+        self._programs = []
 
 
 def _name(dtype):

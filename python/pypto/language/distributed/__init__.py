@@ -31,7 +31,10 @@ class _Namespace:
 _MEMBERS = {
     "system": ("notify", "wait"),
     "tile": ("remote_load", "remote_store"),
-    "tensor": ("put", "get", "barrier", "allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all"),
+    "tensor": (
+        *("put", "get", "barrier", "allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all"),
+        *("all_to_all_v", "remote_store"),
+    ),
 }
 _HERE = ("world_size", "alloc_window_buffer", "window", "get_comm_ctx", "rank", "nranks", "remote_load", "remote_store")
 NAMESPACES = {prefix: _Namespace(prefix, members) for prefix, members in _MEMBERS.items()}

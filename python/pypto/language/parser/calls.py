@@ -12,7 +12,7 @@ from pypto.language.parser.diagnostics import (
     UnsupportedFeatureError,
     hints,
 )
-from pypto.language.typing import DynVar
+from pypto.language.typing import DynVar, dynamic
 from pypto.pypto_core import DataType, ir
 
 _SUBMITS = ("pl.submit", "pl.spmd_submit")
@@ -51,6 +51,8 @@ class Calls:
     """Needs Expressions, and `self.program` with the functions that can be called."""
 
     def value_Call(self, node):
+        if self.is_call(node, "dynamic"):
+            return self.open_extent(node)
         callee = self.callee(node.func)
         if isinstance(callee, Name) and callee.full in _SUBMITS:
             return self.submit(node, callee.full)
@@ -76,6 +78,16 @@ class Calls:
             return self.constant(arguments, keywords, node)
         scalar = self.scalar_call(name, arguments, keywords, node)
         return self.operation(name, arguments, keywords, node) if scalar is None else scalar
+
+    def open_extent(self, node):
+        """pl.dynamic("M") in a shape: one extent for each name of a function."""
+        arguments, keywords = self.arguments(node)
+        if len(arguments) != 1 or keywords:
+            self.fail(ParserTypeError, "pl.dynamic takes a name", node)
+        try:
+            return self.dynamics.setdefault(arguments[0], dynamic(arguments[0]))
+        except (TypeError, ValueError) as error:
+            self.fail(ParserTypeError, str(error), node)
 
     def callee(self, node):
         """What is called: a Name of the language, a function, or a method of an element type."""

@@ -118,7 +118,8 @@ def function(definition=None, **options):
 
 
 def program(definition=None, *, strict_ssa=False):
-    """`@pl.program` on a class: the Program of its methods with `@pl.function`."""
+    """`@pl.program` on a class: the Program of its methods with `@pl.function`. `sub_workers` of it: the methods that
+    are SubWorkers with a body, which is Python's and runs on the host."""
     frame = sys._getframe(1)
 
     def decorate(held):
@@ -127,7 +128,10 @@ def program(definition=None, *, strict_ssa=False):
         for member in vars(held).values():
             if hasattr(member, "__closure__"):
                 names.update({k: v for k, v in _closure(frame, member).items() if k not in names})
-        return _build_program(node, source, names, True, {"strict_ssa": strict_ssa} if strict_ssa else {})
+        made = _build_program(node, source, names, True, {"strict_ssa": strict_ssa} if strict_ssa else {})
+        workers = (each for each in made.functions.values() if each.role == ir.Role.SubWorker)
+        made.sub_workers = {each.name: vars(held)[each.name] for each in workers if not each.requires_runtime_binding}
+        return made
 
     return decorate(definition) if definition is not None else decorate
 

@@ -7,6 +7,7 @@ from pypto.language.parser.calls import Calls
 from pypto.language.parser.control_flow import ControlFlow
 from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto.language.parser.expressions import Expressions
+from pypto.language.parser.returns import joined_returns
 from pypto.language.parser.scopes import Scopes
 from pypto.language.parser.statements import Statements
 from pypto.pypto_core import ir
@@ -29,6 +30,10 @@ def statements(body):
             stack.append(each.body)
 
 
+def statements_in_order(body):
+    return body.stmts if isinstance(body, ir.SeqStmts) else [body]
+
+
 # What operations call the operand that they write, where it is not "out".
 _WRITTEN = {
     "tensor.assemble": "target",
@@ -38,7 +43,8 @@ _WRITTEN = {
     "comm.put": "dst",
     "comm.get": "dst",
     "comm.barrier": "signal",
-    **dict.fromkeys((f"comm.{name}" for name in ("allreduce", "broadcast", "allgather", "all_to_all")), "target"),
+    **dict.fromkeys((f"comm.{name}" for name in ("allreduce", "broadcast", "allgather")), "target"),
+    **dict.fromkeys(("comm.all_to_all", "comm.all_to_all_v"), "target"),
     "comm.reduce_scatter": "target",
 }
 
@@ -66,6 +72,9 @@ def returned_parameters(function):
         elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
             for arg, result in zip(each.iter_args, each.return_vars, strict=True):
                 roots[arg] = roots[result] = arg.initValue
+        elif isinstance(each, ir.IfStmt) and each.return_vars:
+            *_, last = statements_in_order(each.then_body)
+            roots |= zip(each.return_vars, last.value, strict=True)
         elif isinstance(each, ir.ReturnStmt):
             returned = list(each.value)
     numbers, params = [], list(function.params)
@@ -84,6 +93,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
     def __init__(self, source, closure, program=None, trusted=True):
         self.source, self.closure, self.program, self.trusted = source, closure, program, trusted
         self.env, self.out, self.yielded = {}, [], None
+        self.dynamics = {}  # extents that annotations name
         self.depth, self.strict = 0, False
         self.declared = None  # the type that an annotation gives to the call that is read
         self.ended, self.buffers, self.roots = set(), {}, {}
@@ -159,7 +169,11 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.strict = bool(options.get("strict_ssa", False))
         params, directions = self.parameters(node)
         declared = self.results(node)
-        for stmt in node.body:
+        is_sub_worker = options.get("role") == ir.Role.SubWorker
+        bound = all(
+            isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and s.value.value is ... for s in node.body
+        )
+        for stmt in () if is_sub_worker else joined_returns(node):
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
                 self.fail(ParserSyntaxError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)
@@ -168,9 +182,6 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
             count = len(self.returned)
             self.fail(ParserTypeError, f"{count} values are returned, {len(declared)} declared", node.returns)
         body = ir.SeqStmts(self.out, self.span(node))
-        bound = all(
-            isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and s.value.value is ... for s in node.body
-        )
         found = ir.Function(
             node.name,
             params,
@@ -182,7 +193,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
             level=options.get("level"),
             role=options.get("role"),
             attrs=options.get("attrs") or {},
-            requires_runtime_binding=bound and options.get("role") == ir.Role.SubWorker,
+            requires_runtime_binding=bound and is_sub_worker,
         )
         ir.verify(found)
         return found

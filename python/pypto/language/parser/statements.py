@@ -191,14 +191,16 @@ class Statements:
             values = []
         else:
             held = self.value(node.value)
+            if isinstance(held, ir.Call) and isinstance(held.type, ir.TupleType):
+                held = self.unpack(held, len(held.type.types), node)
             values = held if isinstance(held, list) else [held]
         values = [self.as_expr(each, node.value) for each in values]
         self.emit(ir.ReturnStmt([self.named(each, node) for each in values], self.span(node)))
         self.returned = values
 
     def named(self, value, node):
-        """A call as a variable of its own; other values as they are."""
-        if not isinstance(value, ir.Call):
+        """A call, or a part of its result, as a variable of its own; other values as they are."""
+        if not isinstance(value, (ir.Call, ir.TupleGetItemExpr)):
             return value
         if isinstance(value.type, ir.UnknownType):
             return value
