@@ -35,11 +35,13 @@ private:
   }
   void finish() override {}
 
-  /// Two of each: one is loaded while the other is multiplied.
+  /// Two where there are flags for them (rationale-attention-kernels): one is loaded while the other is multiplied.
   void enterLoop(bool main) override {
     int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
-    keyTile = alloc(main ? 2 : 1, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
-    valueTile = alloc(1, pto::makeMatTile(e.context(), t.keys, width, a.element));
+    // The short loop has most of the time where there are few tiles.
+    int32_t ofShort = t.tiles(a.problem) < 2 * kAhead ? 2 : 1;
+    keyTile = alloc(main ? 2 : ofShort, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
+    valueTile = alloc(main ? 1 : ofShort, pto::makeMatTile(e.context(), t.keys, width, a.element));
     if (t.strips == 1)
       weightTile = alloc(1, weightType());
   }
