@@ -131,6 +131,14 @@ FOUND = {
     "transposed convolution of no channels": _node(
         "ConvTranspose", {"x": _drawn([2, 0, 5, 7]), "w": _drawn([0, 2, 4, 3]), "b": _drawn([2])}
     ),
+    "convolution of padding alone": _node(
+        "Conv", {"x": _drawn([5, 6, 0, 7]), "w": _drawn([4, 3, 3, 2]), "b": _drawn([4])}, group=2, pads=[2, 0, 1, 0]
+    ),
+    "no window of nothing": _node(
+        "LpPool", {"x": _drawn([0, 0, 11, 0])}, kernel_shape=[3, 1], pads=[0, 0, 1, 0], strides=[3, 1]
+    ),
+    "sums of no elements": _node("CumSum", {"x": _drawn([0, 3]), "a": np.array(0)}, ["a"], exclusive=1),
+    "more channels than images": _node("LRN", {"x": _drawn([2, 8, 2, 5])}, alpha=0.5, size=5),
     "product of nothing and a bias": _node(
         "Gemm", {"a": _drawn([0, 33]), "b": _drawn([17, 0]), "c": _drawn([17])}, transA=1, transB=1
     ),

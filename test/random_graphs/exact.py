@@ -108,6 +108,17 @@ class GlobalLpPool(OpRun):
         return (np.sum(np.abs(x) ** (p or 2), axis=axes, keepdims=True) ** (1 / (p or 2)),)
 
 
+class LRN(OpRun):
+    """The reference's normalises as many channels as there are images."""
+
+    op_domain = ""
+
+    def _run(self, x, alpha=None, beta=None, bias=None, size=None):
+        before, channels = (size - 1) // 2, x.shape[1]
+        sums = np.stack([np.sum(x[:, max(c - before, 0) : c - before + size] ** 2, axis=1) for c in range(channels)], 1)
+        return (x / (bias + alpha / size * sums) ** beta,)
+
+
 class MeanVarianceNormalization(OpRun):
     """The reference's body computes in float32."""
 
@@ -132,7 +143,7 @@ class Evaluator:
         model = helper.make_model(graph, opset_imports=imports)
         self.names = names
         try:
-            self.run_with = ReferenceEvaluator(model, new_ops=[GlobalLpPool, MeanVarianceNormalization])
+            self.run_with = ReferenceEvaluator(model, new_ops=[GlobalLpPool, LRN, MeanVarianceNormalization])
         except Exception as error:
             raise Unusable(f"the reference: {type(error).__name__}: {error}") from error
 

@@ -248,36 +248,45 @@ static std::optional<double> ofNoElements(StringRef op, size_t operands, Type el
   return std::nullopt;
 }
 
-// A convolution of no channels is one of a channel of zeros.
-static bool hasNoChannels(StringRef op, ValueRange operands) {
+// A convolution of nothing is one of a zero more: a channel of zeros, or a row of zeros in the place of a padded one.
+Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   bool transposed = op == top::ConvTransposeOp::getOperationName();
   if (!transposed && op != top::ConvOp::getOperationName())
-    return false;
-  auto input = cast<RankedTensorType>(operands[0].getType()), filter = cast<RankedTensorType>(operands[1].getType());
-  auto isOnlyZero = [](RankedTensorType type, unsigned dim) {
-    return type.getRank() > dim && type.getDimSize(dim) == 0 && llvm::count(type.getShape(), 0) == 1;
-  };
-  return isOnlyZero(input, 1) && isOnlyZero(filter, transposed ? 0 : 1);
-}
-
-Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
-  OpBuilder &b = builder();
+    return {};
+  NamedAttrList changed(attributes);
   SmallVector<Value> given(operands);
-  for (Value &value : MutableArrayRef(given).take_front(2)) {
+  auto pads = llvm::to_vector(cast<DenseI64ArrayAttr>(changed.get("pads")).asArrayRef());
+  for (auto [i, value] : llvm::enumerate(MutableArrayRef(given).take_front(2))) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
-    *llvm::find(shape, 0) = 1;
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      bool isInChannel = dim == (i == 1 && transposed ? 0 : 1);
+      if (size != 0)
+        continue;
+      if (!isInChannel) {
+        if (i == 1 || dim == 0 || transposed)
+          return {};
+        size_t begin = dim - 2, pad = pads[begin] > 0 ? begin : begin + shape.size() - 2;
+        if (--pads[pad] < 0)
+          return {};
+      }
+      size = 1;
+    }
+    if (shape == type.getShape())
+      continue;
+    OpBuilder &b = builder();
     auto one = RankedTensorType::get(SmallVector<int64_t>(shape.size(), 1), type.getElementType());
     Value zero = top::createConstant(b, b.getUnknownLoc(), "", one, top::fromDoubles(type.getElementType(), {0.0}));
     value = create<top::ExpandOp>("", zero, {i64s("shape", shape)});
   }
-  return create(op, name, given, attributes);
+  changed.set(i64s("pads", pads).getName(), i64s("pads", pads).getValue());
+  return create(op, name, given, changed);
 }
 
 // Folds an op with an empty operand. Nets have no empty tensors, so the result must be a constant or another operand.
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
-  if (hasNoChannels(opName, operands))
-    return convOfZeros(opName, name, operands, attributes);
+  if (Value value = convOfZeros(opName, name, operands, attributes))
+    return value;
   OpBuilder &b = builder();
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
   NamedAttrList withDefaults(attributes);

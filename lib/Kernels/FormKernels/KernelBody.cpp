@@ -71,8 +71,11 @@ void BodyBuilder::collectInputs(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     if (producer && inside.contains(producer))
       continue;
-    if (producer && (isCloned(producer) || cluster.views.contains(producer)))
+    if (producer && (isCloned(producer) || cluster.views.contains(producer))) {
+      if (StringRef name = top::getTensorName(operand); isa<tensor::PadOp>(producer) && !name.empty())
+        kernel.absorbed.push_back(name);
       collectInputs(producer);
+    }
     else
       inputs.insert(operand);
   }

@@ -53,7 +53,7 @@ Value shifted(Node &node, Value value, const Cumulation &c, int64_t distance, do
 /// In log2(n) steps.
 template <typename OpTy> LogicalResult byDoubling(Node &node, const Cumulation &c, double neutral) {
   Value value = node.input(0);
-  if (c.exclusive && c.size == 1) {
+  if (c.exclusive && c.size <= 1) {
     RankedTensorType type = node.type(0);
     std::vector<double> values(type.getNumElements(), neutral);
     return node.finish(top::createConstant(node.builder(), node.builder().getUnknownLoc(), node.outputName(), type,

@@ -18,15 +18,8 @@ static LogicalResult importConv(Node &node) {
   std::optional<Window> window = readWindow(node, kernel, /*hasDilations=*/true);
   if (!window)
     return failure();
-  // One less than the kernel is in no place; only an empty input has so little.
-  SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
-  for (auto [i, size] : llvm::enumerate(kernel)) {
-    int64_t padded = input.getDimSize(2 + i) + window->pads[i] + window->pads[kernel.size() + i];
-    shape.push_back(window->strides[i] == 1 ? padded - window->dilations[i] * (size - 1) : -1);
-  }
-  if (input.getNumElements() == 0 && llvm::is_contained(ArrayRef(shape).drop_front(2), 0) &&
-      llvm::none_of(shape, [](int64_t size) { return size < 0; }))
-    return node.set(0, top::Weight{RankedTensorType::get(shape, input.getElementType()), {}, nullptr}), success();
+  if (isBetweenWindows(node, *window, kernel, filter.getDimSize(0)))
+    return success();
   SmallVector<Value> operands{node.input(0), node.input(1)};
   if (node.has(2))
     operands.push_back(node.input(2));

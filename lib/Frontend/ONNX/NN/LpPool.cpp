@@ -43,6 +43,8 @@ static LogicalResult importLpPool(Node &node) {
   std::optional<Window> window = readWindow(node, *kernel, /*hasDilations=*/node.opset() >= 18);
   if (!p || !window)
     return failure();
+  if (isBetweenWindows(node, *window, *kernel, input.getDimSize(1)))
+    return success();
   double elements = 1;
   size_t count = kernel->size();
   for (size_t i = 0; i < count; ++i) {

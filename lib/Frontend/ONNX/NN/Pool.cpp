@@ -22,6 +22,8 @@ static LogicalResult importPool(Node &node, bool hasDilations, ArrayRef<NamedAtt
   std::optional<Window> window = readWindow(node, *kernel, hasDilations);
   if (!window)
     return failure();
+  if (!places && isBetweenWindows(node, *window, *kernel, input.getDimSize(1)))
+    return success();
   SmallVector<NamedAttribute> attributes{node.i64s("kernel", *kernel), node.i64s("strides", window->strides),
                                          node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
                                          node.flag("ceil_mode", ceil)};

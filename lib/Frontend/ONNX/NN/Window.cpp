@@ -52,6 +52,22 @@ std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasD
   return window;
 }
 
+bool isBetweenWindows(Node &node, const Window &window, ArrayRef<int64_t> kernel, int64_t channels) {
+  RankedTensorType input = node.type(0);
+  SmallVector<int64_t> shape{input.getDimSize(0), channels};
+  for (auto [i, size] : llvm::enumerate(kernel)) {
+    int64_t padded = input.getDimSize(2 + i) + window.pads[i] + window.pads[kernel.size() + i];
+    int64_t room = padded - window.dilations[i] * (size - 1) - 1;
+    if (room < -1 || (room < 0 && window.strides[i] != 1))
+      return false;
+    shape.push_back(room < 0 ? 0 : room / window.strides[i] + 1);
+  }
+  if (input.getNumElements() != 0 || !llvm::is_contained(ArrayRef(shape).drop_front(2), 0))
+    return false;
+  node.set(0, top::Weight{RankedTensorType::get(shape, input.getElementType()), {}, nullptr});
+  return true;
+}
+
 Value channelsLast(Node &node, StringRef name, Value value) {
   if (!value)
     return value;
