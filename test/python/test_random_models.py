@@ -114,6 +114,21 @@ FOUND = {
         axis=2,
     ),
     "places in a constant": _node("NonZero", {"x": _drawn([1, 8, 3, 3], "float64")}, ["x"], [7]),
+    "places in a large constant": Graph(
+        [helper.make_node("Reshape", ["x", "s"], ["r"]), helper.make_node("NonZero", ["r"], ["y"])],
+        {},
+        {"x": _drawn([4, 96], "float64"), "s": np.array([96, 4])},
+        ["y"],
+        {"x": 11, "s": 7, "r": 11, "y": 7},
+        21,
+    ),
+    "sums of 16-bit numbers at places": _node(
+        "ScatterElements",
+        {"x": _drawn([16, 3, 6], I16), "i": _drawn([16, 3, 1], I64, 0, 6), "u": _drawn([16, 3, 1], I16)},
+        kinds=[5],
+        axis=2,
+        reduction="add",
+    ),
     "a shape of nothing": _node("Shape", {"x": _drawn([])}, kinds=[7]),
     "channels of nothing": _node("DepthToSpace", {"x": _drawn([0, 8, 2, 3])}, blocksize=2),
     "rows of 16-bit numbers below zero": _node(

@@ -213,7 +213,9 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
       // Verify constraints that type inference does not check, such as element types.
       if (succeeded(op->getName().verifyInvariants(op))) {
         auto type = cast<RankedTensorType>(op->getResult(0).getType());
-        bool small = isa<IntegerType>(type.getElementType()) || type.getNumElements() <= top::kMaxInlineElements;
+        // No engine copies f64.
+        bool small = isa<IntegerType>(type.getElementType()) || type.getElementType().isF64() ||
+                     type.getNumElements() <= top::kMaxInlineElements;
         std::optional<top::Weight> weight = small ? top::evaluate(op) : std::nullopt;
         if (!weight && type.getNumElements() > 0)
           return op->getResult(0);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMostElements = 8192, kLeastElements = 1024; ///< elements of a stretch
 constexpr int64_t kUpdates = 2048;                             ///< of a batch
-constexpr int64_t kBeside = 8; ///< places before and behind the stretch that nobody reads
+constexpr int64_t kBeside = 32; ///< places before and behind the stretch that nobody reads: a block of any type
 
 class ElementScatter {
 public:
