@@ -75,8 +75,7 @@ void BodyBuilder::collectInputs(Operation *op) {
       if (StringRef name = top::getTensorName(operand); isa<tensor::PadOp>(producer) && !name.empty())
         kernel.absorbed.push_back(name);
       collectInputs(producer);
-    }
-    else
+    } else
       inputs.insert(operand);
   }
 }
