@@ -176,7 +176,7 @@ TEST(Ops, WrongArgumentsAreNamed) {
   EXPECT_EQ(message("tile.exp", {{"", t}, {"", t}}), "tile.exp takes at most 1 arguments; they are x");
   EXPECT_EQ(message("tile.exp", {{"", t}, {"mode", int64_t(1)}}), "tile.exp has no argument mode; it takes x");
   EXPECT_EQ(message("tile.exp", {{"", t}, {"x", t}}), "tile.exp: x is given twice");
-  EXPECT_EQ(message("tile.add", {{"", t}, {"", g}}), "tile.add: rhs must be a tile");
+  EXPECT_EQ(message("tile.add", {{"", t}, {"", g}}), "tile.add: rhs must be a tile; load it with `pl.load`");
   EXPECT_EQ(message("tensor.row_sum", {{"", g}, {"tmp_tile", t}}), "tensor.row_sum: tmp_tile must be a tensor");
   EXPECT_EQ(message("tile.cast", {{"", t}, {"", int64_t(3)}}), "tile.cast: target_type must be an element type");
   EXPECT_EQ(message("tile.move", {{"", t}, {"", AsEnumValue(PadValue::max)}}),

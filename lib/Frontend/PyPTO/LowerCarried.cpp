@@ -78,8 +78,9 @@ void Lowering::copyTile(Value from, Value to, const ir::Span &span) {
     return;
   auto type = cast<pto::TileBufType>(to.getType());
   if (type.getLoc() != pto::AddressSpace::vec)
-    fail(span, "a tile in " + pto::stringifyAddressSpace(type.getLoc()).str() +
-                   " cannot be copied to be handed on; give both the same MemRef");
+    fail(span,
+         "a tile in " + pto::stringifyAddressSpace(type.getLoc()).str() +
+             " cannot be copied to be handed on; give the one of the loop a name of its own, or both the same MemRef");
   b.create<pto::TMovOp>(loc, from, to);
 }
 

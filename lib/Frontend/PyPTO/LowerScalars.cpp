@@ -90,7 +90,7 @@ Value Lowering::scalarOf(const ir::ExprPtr &expr, Type type) {
 void Lowering::VisitExpr_(const ir::VarPtr &op) {
   result = values.lookup(op.get());
   if (!result)
-    fail(op->span_, "variable " + op->name_hint_ + " holds nothing here");
+    fail(op->span_, "variable " + op->name_hint_ + noValue);
   if (auto by = replaced.find(op.get()); by != replaced.end())
     fail(op->span_, by->second + " has replaced tile " + op->name_hint_ + " in its buffer; read its result instead");
 }

@@ -21,7 +21,7 @@ Held Orchestrator::valueOf(const ir::ExprPtr &expr) {
   if (auto var = ir::As<ir::Var>(expr)) {
     auto found = held.find(var.get());
     if (found == held.end())
-      fail(expr->span_, "variable " + var->name_hint_ + " holds nothing here");
+      fail(expr->span_, "variable " + var->name_hint_ + noValue);
     return found->second;
   }
   if (auto op = ir::As<ir::Submit>(expr))

@@ -19,6 +19,10 @@ public:
 /// Throws a PlacedError with the place before the text; a ValueError of the text where the place is unknown.
 [[noreturn]] void fail(const pypto::ir::Span &span, const std::string &text);
 
+/// Behind a variable's name, where its value is needed but only another scope has it.
+inline constexpr const char *noValue =
+    " holds nothing outside of the scope that computes it; store it there to a tensor that was made before";
+
 /// Runs `body`; errors of the user's that it raises without a place get this one.
 template <class F> void withPlace(const pypto::ir::Span &span, F &&body) {
   try {

@@ -244,7 +244,10 @@ ExprPtr Binder::operand(const OpParam &param, const Attr &value) const {
   bool tensors = row.name.starts_with("tensor.");
   switch (param.kind) {
   case ParamKind::Data:
-    require(tensors ? IsA<TensorType>(type) : IsA<TileType>(type), param, tensors ? "a tensor" : "a tile");
+    require(tensors ? IsA<TensorType>(type) : IsA<TileType>(type), param,
+            tensors                 ? "a tensor"
+            : IsA<TensorType>(type) ? "a tile; load it with `pl.load`"
+                                    : "a tile");
     return expr;
   case ParamKind::Tensor:
     require(IsA<TensorType>(type), param, "a tensor");

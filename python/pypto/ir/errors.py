@@ -5,7 +5,13 @@ import linecache
 import re
 from pathlib import Path
 
-from pypto.language.parser.diagnostics import InvalidOperationError, PlacedError, UnsupportedFeatureError, hints
+from pypto.language.parser.diagnostics import (
+    InvalidOperationError,
+    PlacedError,
+    ScopeIsolationError,
+    UnsupportedFeatureError,
+    hints,
+)
 from pypto.pypto_core import ir
 
 # Element types as MLIR writes them, and names of DataType.
@@ -42,9 +48,12 @@ def _span(file, line, column):
     return span
 
 
+_KINDS = {"not lowered yet": UnsupportedFeatureError, "outside of the scope that computes": ScopeIsolationError}
+
+
 def of_compiler(text):
     """The compiler's error as one of the parser's, with its place."""
-    kind = UnsupportedFeatureError if "not lowered yet" in text else InvalidOperationError
+    kind = next((held for key, held in _KINDS.items() if key in text), InvalidOperationError)
     text = _in_words(text)
     found = _PLACE.match(text)
     if found is None:

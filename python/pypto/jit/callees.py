@@ -144,7 +144,8 @@ class Callees:
             except (TypeError, ValueError) as error:
                 if hasattr(error, "span"):
                     raise
-                self.fail(ParserTypeError, str(error), node)
+                hint = "pass a tensor, or a part of one, that is as the parameter declares it"
+                self.fail(ParserTypeError, str(error), node, hint)
             self.program.open.pop()
             self.program.made[key] = made
             self.program.include(made)

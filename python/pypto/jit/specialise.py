@@ -264,7 +264,8 @@ class JitParser(Callees, FunctionParser):
         if not self.in_kernel:
             ranks = _RANKS if self.is_host else _RANKS[-1:]
             if called not in (*_VIEWS, *_READS, *_TASKS, *_COPIES, *_COLLECTIVES, *ranks):
-                message = f"{called} outside a scope is not supported"
+                shown = ast.unparse(node.func) if isinstance(node, ast.Call) else called
+                message = f"{shown} outside a scope is not supported"
                 self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
         return call
 

@@ -20,6 +20,7 @@ from pypto.language.parser.diagnostics import (
     OperandError,
     ParserSyntaxError,
     ParserTypeError,
+    ScopeIsolationError,
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
@@ -183,7 +184,7 @@ TASKS = (
         "an operation outside of a scope",
         entry("t = ^^pl.add(x, x)", "y = g(t, y)"),
         UnsupportedFeatureError,
-        "tensor.add outside a scope is not supported",
+        "pl.add outside a scope is not supported",
         "move it into `with pl.at(level=pl.Level.CORE_GROUP):`",
         (("    t =", "    {0}\n        t ="),),
     ),
@@ -218,6 +219,51 @@ TASKS = (
         "an entry returns only its outputs",
         "return a `pl.Out` tensor",
         (("return x", "return y"),),
+    ),
+)
+
+SCOPES = (
+    Broken(
+        "a value that leaves its scope nowhere",
+        entry("for i in pl.spmd(2):", "    ^^e = pl.exp(x)", "with pl.at(level=pl.Level.CORE_GROUP):", "    y[:] = e"),
+        ScopeIsolationError,
+        "variable e holds nothing outside of the scope that computes it",
+        "store it there to a tensor that was made before",
+        (
+            ("    for i", "    e = pl.create_tensor([64, 32], dtype=pl.FP32)\n    for i"),
+            ("e = pl.exp(x)", "e[:] = pl.exp(x)"),
+        ),
+    ),
+    Broken(
+        "an operand that a loop replaces in L1",
+        headed(
+            "x: pl.Tensor[[64, 64], pl.FP32], y: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+            "a = pl.load(x, [0, 0], [64, 64], target_memory=pl.Mem.Mat)",
+            "b = pl.move(a, pl.Mem.Right)",
+            "t = pl.matmul(pl.move(a, pl.Mem.Left), b)",
+            "^^for i in pl.range(2):",
+            "    a = pl.load(x, [0, 0], [64, 64], target_memory=pl.Mem.Mat)",
+            "    t = pl.matmul_acc(t, pl.move(a, pl.Mem.Left), b)",
+            "pl.store(t, [0, 0], y)",
+        ),
+        InvalidOperationError,
+        "a tile in mat cannot be copied to be handed on",
+        "give the one of the loop a name of its own, or both the same MemRef",
+        (
+            (
+                "    a = pl.load(x, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n            t",
+                "    c = pl.load(x, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n            t",
+            ),
+            ("t, pl.move(a,", "t, pl.move(c,"),
+        ),
+    ),
+    Broken(
+        "a tensor beside a tile",
+        kernel("t = ^^pl.add(t, x)"),
+        OperandError,
+        "pl.tile operation 'add': rhs must be a tile",
+        "load it with `pl.load`",
+        (("(t, x)", "(t, {0}(x, [0, 0], [64, 32]))"),),
     ),
 )
 

@@ -22,6 +22,7 @@ CASES = [
     *broken_programs.FLOW,
     *broken_tasks.OPERANDS,
     *broken_tasks.TASKS,
+    *broken_tasks.SCOPES,
     *broken_tasks.PROCESSOR,
     *broken_tasks.RANKS,
 ]
