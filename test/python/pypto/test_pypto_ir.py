@@ -58,7 +58,10 @@ def test_the_first_generation_of_memory_names():
         (lambda: ir.Var("x", ir.ScalarType(DataType.FP32), colour=1), "Var has an argument too many"),
         (lambda: ir.ConstInt(300, DataType.INT8), "300 is out of the range of INT8"),
         (lambda: ir.TileType([0, 4], DataType.FP32), "an extent must be positive, not 0"),
-        (lambda: tile.add(tile_var([8, 8]), tensor_var([8, 8])), "tile.add: rhs must be a tile"),
+        (
+            lambda: tile.add(tile_var([8, 8]), tensor_var([8, 8])),
+            "tile.add: rhs must be a tile; load it with `pl.load`",
+        ),
         (lambda: tile.nothing(), "Unknown operation tile.nothing"),
     ],
 )

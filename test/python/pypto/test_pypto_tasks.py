@@ -261,7 +261,7 @@ def many(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     [
         (transposed, InvalidOperationError, "row-major"),
         (outside, InvalidOperationError, "not inside its tensor: 8 \\+ 16 of 16"),
-        (misplaced, UnsupportedFeatureError, "tensor.add outside a scope"),
+        (misplaced, UnsupportedFeatureError, "pl.add outside a scope"),
         (wrong_shape, ParserTypeError, "fixed: argument x: expects shape \\[16, 32\\], not \\[16, 16\\]"),
         (recursion, UnsupportedFeatureError, "forever calls itself"),
         (many, InvalidOperationError, "run more than|launches more than"),
