@@ -26,6 +26,8 @@ namespace {
 /// Products that are added to each other before their sum is added to the other ones': the rounding error of a sum
 /// grows with the number of its terms, and with how large the sum is that a term is added to.
 constexpr int64_t kTapsInRun = 8;
+/// Columns of a kernel up to which each has commands of its own; those of a wider one stand in a loop.
+constexpr int64_t kUnrolledColumns = 40;
 
 /// The window op's input as an image and where this op's first pixel lies in it,
 /// in the coordinates of the padded image.
@@ -84,6 +86,11 @@ public:
 
 private:
   using Bands = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>; ///< by phase of the row and of the column
+  /// A column of the kernel: the phases of its pixels, and their first column in the band of these.
+  struct Tap {
+    std::pair<int64_t, int64_t> phases;
+    OpFoldResult bandColumn, kernelColumn;
+  };
 
   LogicalResult analyse();
   Value overPixels(ValueRange ins, Value init, bool filtered,
@@ -95,6 +102,10 @@ private:
   Value filled(ArrayRef<int64_t> shape, TypedAttr value);
   Value loadFilters();
   Value loadBand(int64_t phaseH, int64_t phaseW);
+  Value addTaps(Value sum, OpFoldResult row, OpFoldResult kernelRow, ArrayRef<Tap> taps, const Bands &bands,
+                Value filters);
+  Value addKernelColumns(Value sum, OpFoldResult row, OpFoldResult kernelRow, int64_t phase, const Bands &bands,
+                         Value filters);
   Value addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters);
   Value loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only);
   Value apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination);
@@ -369,8 +380,75 @@ LogicalResult WindowExpander::analyse() {
   return success();
 }
 
+/// Adds what columns of one kernel row read from the bands' row `row`. The taps of a convolution are summed up to
+/// kTapsInRun at a time before they meet `sum`.
+Value WindowExpander::addTaps(Value sum, OpFoldResult row, OpFoldResult kernelRow, ArrayRef<Tap> taps,
+                              const Bands &bands, Value filters) {
+  Value run;
+  for (auto [i, tap] : llvm::enumerate(taps)) {
+    Value pixels = slice(bands.lookup(tap.phases), {row, tap.bandColumn, index(0)}, {1, cols, channels}, {1, 1, 1},
+                         {cols, channels});
+    if (!isConv) {
+      sum = addTo(sum, pixels, Value());
+      continue;
+    }
+    Value filter = slice(filters, {kernelRow, tap.kernelColumn, index(0)}, {1, 1, channels}, {1, 1, 1}, {channels});
+    bool last = i + 1 == taps.size();
+    if (!run && last) {
+      sum = addTo(sum, pixels, filter);
+      continue;
+    }
+    run = run ? addTo(run, pixels, filter) : product(pixels, filter);
+    if (last || (i + 1) % kTapsInRun == 0)
+      sum = addTo(sum, std::exchange(run, Value()), Value());
+  }
+  return sum;
+}
+
+/// Adds what one kernel row of phase `phase` reads.
+Value WindowExpander::addKernelColumns(Value sum, OpFoldResult row, OpFoldResult kernelRow, int64_t phase,
+                                       const Bands &bands, Value filters) {
+  if (width.kernel <= kUnrolledColumns) {
+    SmallVector<Tap> taps;
+    for (int64_t kw = 0; kw < width.kernel; ++kw)
+      taps.push_back({{phase, width.phase(kw)}, index(width.shift(kw)), index(kw)});
+    return addTaps(sum, row, kernelRow, taps, bands, filters);
+  }
+  for (int64_t phaseW = 0; phaseW < width.stride; ++phaseW) {
+    SmallVector<int64_t> columns;
+    for (int64_t kw = 0; kw < width.kernel; ++kw)
+      if (width.phase(kw) == phaseW)
+        columns.push_back(kw);
+    // The columns of a phase lie evenly, in the kernel and in the band; `first` is the number of a run of them.
+    auto run = [&](Value into, OpFoldResult first, int64_t count) {
+      SmallVector<Tap> taps;
+      for (int64_t i = 0; i < count; ++i) {
+        AffineExpr number = rewriter.getAffineDimExpr(0) * kTapsInRun + i;
+        int64_t step = columns.size() > 1 ? columns[1] - columns[0] : 0;
+        int64_t shift = columns.size() > 1 ? width.shift(columns[1]) - width.shift(columns[0]) : 0;
+        auto at = [&](int64_t begin, int64_t distance) {
+          return affine::makeComposedFoldedAffineApply(rewriter, loc, number * distance + begin, {first});
+        };
+        taps.push_back({{phase, phaseW}, at(width.shift(columns[0]), shift), at(columns[0], step)});
+      }
+      return addTaps(into, row, kernelRow, taps, bands, filters);
+    };
+    int64_t whole = columns.size() / kTapsInRun, rest = columns.size() % kTapsInRun;
+    if (whole > 0) {
+      auto constant = [&](int64_t value) { return rewriter.create<arith::ConstantIndexOp>(loc, value).getResult(); };
+      auto loop = rewriter.create<scf::ForOp>(loc, constant(0), constant(whole), constant(1), sum);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(loop.getBody());
+      rewriter.create<scf::YieldOp>(loc, run(loop.getRegionIterArg(0), loop.getInductionVar(), kTapsInRun));
+      sum = loop.getResult(0);
+    }
+    sum = run(sum, index(whole), rest);
+  }
+  return sum;
+}
+
 /// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written
-/// once. The taps of a convolution are summed up to kTapsInRun at a time before they meet `acc`.
+/// once.
 Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters) {
   SmallVector<int64_t> taps;
   for (int64_t kh = 0; kh < height.kernel; ++kh)
@@ -386,25 +464,7 @@ Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const B
     OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(
         rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
     OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * tapStep + taps[0], {step});
-    Value run;
-    for (int64_t kw = 0; kw < width.kernel; ++kw) {
-      Value pixels = slice(bands.lookup({phase, width.phase(kw)}), {bandRow, index(width.shift(kw)), index(0)},
-                           {1, cols, channels}, {1, 1, 1}, {cols, channels});
-      if (!isConv) {
-        sum = addTo(sum, pixels, Value());
-        continue;
-      }
-      Value filter = slice(filters, {kh, index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels});
-      bool last = kw + 1 == width.kernel;
-      if (!run && last) {
-        sum = addTo(sum, pixels, filter);
-        continue;
-      }
-      run = run ? addTo(run, pixels, filter) : product(pixels, filter);
-      if (last || (kw + 1) % kTapsInRun == 0)
-        sum = addTo(sum, std::exchange(run, Value()), Value());
-    }
-    return sum;
+    return addKernelColumns(sum, bandRow, kh, phase, bands, filters);
   };
   if (taps.size() == 1)
     return addRow(acc, index(0));
