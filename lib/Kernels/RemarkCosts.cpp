@@ -31,9 +31,9 @@ constexpr double kSlow = 1.4;
 /// Launches for one tensor of the model that are named.
 constexpr size_t kManyLaunches = 3;
 
-/// The result of a launch that `value` is, perhaps in another shape; null if it is none.
+/// The result of a launch that `value` is, or a part of it, perhaps in another shape; null if it is none.
 OpResult madeBy(Value value) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value.getDefiningOp<top::LaunchOp>() ? cast<OpResult>(value) : OpResult();
 }
