@@ -114,6 +114,8 @@ def index_as_newer_torch() -> None:
         return held(tensor, index.long() if is_int32 else index)
 
     torch.Tensor.__getitem__ = get
+    eye = torch.eye
+    torch.eye = lambda *args, dtype=None, **others: eye(*args, **others).to(dtype or torch.get_default_dtype())
     for name in (
         "relu",
         "log",

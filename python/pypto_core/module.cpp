@@ -102,16 +102,18 @@ void bindQueries(nb::module_ &m) {
       "The op of the pto dialect that an operation becomes; empty where it is several, or none.");
   m.def(
       "op_parameters",
-      [](const std::string &name) -> nb::object {
+      [](const std::string &name, bool operands) -> nb::object {
         const OpRow *row = FindOp(name);
         if (!row)
           return nb::none();
         nb::list names;
         for (const OpParam &param : row->params)
-          names.append(std::string(param.name));
+          if (param.operand || !operands)
+            names.append(std::string(param.name));
         return names;
       },
-      "Names of an operation's operands and keywords in their order; None for no operation.");
+      nb::arg("name"), nb::arg("operands") = false,
+      "Names of an operation's operands and keywords in their order, or of its operands; None for no operation.");
   m.def(
       "python_print",
       [](const std::shared_ptr<Node> &node, const std::string &prefix) { return python_print(node, prefix); },

@@ -86,6 +86,40 @@ Value Lowering::scatterRows(const ir::OpView &call, const ir::CallPtr &op, const
   return target;
 }
 
+/// Elements into Mat, which takes no single ones: they are laid side by side in the scratch and loaded from there.
+Value Lowering::gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &op, Value dst,
+                                    const std::vector<ir::ExprPtr> &valid) {
+  auto view = valueOf(call.Operand("mem")).getDefiningOp<pto::MakeTensorViewOp>();
+  ir::ExprPtr scratch = call.Operand("scratch"), indices = call.Operand("idx");
+  auto height = getConstantIntValue(indexOf(valid[0])), width = getConstantIntValue(indexOf(valid[1]));
+  if (!scratch || !height || !width || elementsOf(scratch) < *height * *width)
+    fail(op->span_, "mgather of elements into Mat needs a scratch in global memory that holds all of them");
+  Value room = pointerOf(valueOf(scratch)), count = view.getShape()[0];
+  Type element = view.getType().getElementType();
+  if (cast<pto::PtrType>(room.getType()).getElementType() != element || view.getShape().size() != 1)
+    fail(op->span_, "mgather of elements needs one axis, and a scratch of the same elements");
+  if (auto integer = dyn_cast<IntegerType>(element))
+    element = b.getIntegerType(integer.getWidth());
+  std::string mode = *call.Keyword<std::string>("gather_oob");
+  forEach(ValueRange{indexConstant(*height), indexConstant(*width)}, [&](ValueRange at) {
+    Value offset = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, at[0], indexConstant(*width)), at[1]);
+    Value inside;
+    Value index = boundedIndex(indexAt(indices, at), count, mode, inside);
+    if (inside) {
+      auto branch = b.create<scf::IfOp>(loc, inside, true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      auto zero = mlir::isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, 0))
+                                                : TypedAttr(b.getIntegerAttr(element, 0));
+      b.create<pto::StoreScalarOp>(loc, room, offset, constant(zero, element));
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    Value read = b.create<pto::LoadScalarOp>(loc, element, view.getPtr(), index);
+    b.create<pto::StoreScalarOp>(loc, room, offset, read);
+  });
+  b.create<pto::TLoadOp>(loc, matrixView(room, *height, *width, indexConstant(*width), indexConstant(1)), dst);
+  return dst;
+}
+
 Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   auto view = valueOf(call.Operand("mem")).getDefiningOp<pto::MakeTensorViewOp>();
   ir::ExprPtr indices = call.Operand("idx"), scratch = call.Operand("scratch");
@@ -93,13 +127,16 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
   bool rows = *call.Keyword<std::string>("coalesce") == "row";
   Value dst = destination(*op, var);
   auto type = cast<pto::TileBufType>(dst.getType());
-  if (type.getLoc() != pto::AddressSpace::vec)
-    fail(op->span_, "mgather into Mat is not lowered yet; gather into Vec");
+  bool inMat = type.getLoc() != pto::AddressSpace::vec;
+  if (inMat && rows)
+    fail(op->span_, "mgather of rows into Mat is not lowered yet; gather elements, or into Vec");
   if (rows ? view.getShape().size() != 2 : view.getShape().size() != 1)
     fail(op->span_, rows ? "mgather of rows needs a tensor of two axes" : "mgather of elements needs one axis");
   auto result = ir::As<ir::TileType>(var ? var->type_ : op->type_);
   const auto &valid =
       result->tile_view_ && !result->tile_view_->valid_shape.empty() ? result->tile_view_->valid_shape : result->shape_;
+  if (inMat)
+    return gatherThroughMemory(call, op, dst, valid);
   if (mode == "zero") {
     Type element = type.getElementType();
     if (auto integer = dyn_cast<IntegerType>(element))

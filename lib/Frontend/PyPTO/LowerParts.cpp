@@ -48,8 +48,12 @@ Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::V
       call.Keyword<bool>("clamp").value_or(false))
     fail(op->span_, "slice is lowered for whole windows, without drop_dims, valid_shape and clamp");
   auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
-  Value part =
-      partOf(valueOf(call.Operand("x")), call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
+  auto isZero = [](const ir::ExprPtr &offset) { return ir::ConstantInt(offset) == 0; };
+  Value whole = valueOf(call.Operand("x"));
+  bool isWhole = tileType(*b.getContext(), *type, options) == whole.getType();
+  if (isWhole && llvm::all_of(call.Elements("offset"), isZero) && isLastUse(call.Operand("x")))
+    return whole; // all of a tile that nobody else reads
+  Value part = partOf(whole, call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
   Value tile = destination(*op, var);
   b.create<pto::TMovOp>(loc, part, tile);
   return tile;

@@ -173,6 +173,8 @@ private:
   mlir::Value boundedIndex(mlir::Value index, mlir::Value count, llvm::StringRef mode, mlir::Value &inside);
   void forEach(mlir::ValueRange bounds, llvm::function_ref<void(mlir::ValueRange)> body);
   mlir::Value scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &op, mlir::Value dst,
+                                  const std::vector<ir::ExprPtr> &valid);
   mlir::Value gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Queues, semaphores (LowerPipes.cpp).

@@ -65,7 +65,7 @@ def variant(call) -> str:
 
 def _config(call, program):
     """`kernel_config.py` of a collective: literals only."""
-    names = ir.op_parameters(call.op.name)
+    names = ir.op_parameters(call.op.name, operands=True)
     lines = ["# A collective of the host level: each device launches it as a kernel of its own, which is in"]
     lines += [f"# ../../{program}.pto, or is made by the first call where extents are open.", ""]
     lines += ['RUNTIME_CONFIG = {"runtime": "pto_mlir"}', "", f"COLLECTIVE = {call.op.name.removeprefix('comm.')!r}"]

@@ -14,7 +14,7 @@ class JitProgram:
     """Functions of one specialisation, by name."""
 
     def __init__(self):
-        self.functions, self.made = {}, {}
+        self.functions, self.made, self.scratches = {}, {}, {}
         self.open = []  # definitions that are being parsed
 
     def function(self, name, parser, node):

@@ -72,7 +72,7 @@ class JitParser(Callees, FunctionParser):
         launches = [each for each in calls if isinstance(each, ir.Call) and isinstance(each.op, ir.GlobalVar)]
         if not launches and not any(isinstance(each, (ir.InCoreScopeStmt, ir.SpmdScopeStmt)) for each in held):
             self.fail(UnsupportedFeatureError, "an entry without a scope", node, f"put the work into `{_SCOPE}`")
-        directions = self.checked_directions(node, params, declared, body)
+        directions = self.checked_directions(node, name, params, declared, body)
         self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
         level = {"level": ir.Level.HOST, "role": ir.Role.Orchestrator} if self.is_host else {}
         kind = ir.FunctionType.Orchestration
@@ -88,7 +88,7 @@ class JitParser(Callees, FunctionParser):
             params, declared = self.parameters(node)
             body = self.statements(node)
             self.check_kernel(body)
-            directions = self.checked_directions(node, params, declared, body)
+            directions = self.checked_directions(node, name, params, declared, body)
         except ParserError as error:
             error.source_lines = error.source_lines or self.source.lines
             raise
@@ -105,10 +105,10 @@ class JitParser(Callees, FunctionParser):
             self.statement(stmt)
         return ir.SeqStmts(self.out, self.span(node))
 
-    def checked_directions(self, node, params, declared, body):
+    def checked_directions(self, node, made, params, declared, body):
         written, read = set(), set()
         self.uses(body, written, read)
-        directions = self.directions(params, declared, body)
+        directions = self.directions(made, params, declared, body)
         for param, direction in zip(params, directions, strict=True):
             if param in written and direction not in _OUT:
                 annotation = next(each.annotation for each in node.args.args if each.arg == param.name_hint)

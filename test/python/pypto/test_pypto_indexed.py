@@ -4,9 +4,11 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pto_mlir import _compiler
+from pypto import ir
 from pypto.ir.op import tile
-from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+from pypto.language.parser.diagnostics import InvalidOperationError, ParserError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
+from pypto.runtime import run as pypto_run
 from test_pypto_lower import F32, I32, Kernel, tensor_of
 from test_pypto_parts import both, load, numbers, run
 
@@ -58,6 +60,64 @@ def test_elements_of_memory(tmp_path, processor, mode):
     k.run(tmp_path, memory, indices, out, processor=processor)
     at, empty = bounded(indices, 8, mode)
     np.testing.assert_array_equal(out, np.where(empty, 0, memory[at]))
+
+
+def program_of_products(mode, room, rows=False):
+    """y = eye @ (elements of `memory`, gathered into Mat); the scratch is declared as nothing in particular."""
+    Mat, way = pl.MemorySpace.Mat, "row" if rows else "elem"
+    table, places = ([16, 16], [1, 16]) if rows else ([256], [16, 16])
+
+    @pl.program
+    class Gathered:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(
+            self,
+            memory: pl.Tensor[table, pl.FP16],
+            indices: pl.Tensor[places, pl.INT32],
+            scratch: pl.Tensor[[room], pl.FP16],
+            eye: pl.Tensor[[16, 16], pl.FP16],
+            y: pl.Out[pl.Tensor[[16, 16], pl.FP32]],
+        ) -> pl.Tensor[[16, 16], pl.FP32]:
+            right = pl.tile.mgather(memory, indices, coalesce=way, gather_oob=mode, target_memory=Mat, scratch=scratch)
+            product = pl.matmul(pl.load(eye, [0, 0], [16, 16], target_memory=Mat), right)
+            whole = pl.tile.slice(product, [16, 16], [0, 0])
+            return pl.store(whole, [0, 0], y)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def main(
+            self,
+            memory: pl.Tensor[table, pl.FP16],
+            indices: pl.Tensor[places, pl.INT32],
+            scratch: pl.Tensor[[room], pl.FP16],
+            eye: pl.Tensor[[16, 16], pl.FP16],
+            y: pl.Out[pl.Tensor[[16, 16], pl.FP32]],
+        ) -> pl.Tensor[[16, 16], pl.FP32]:
+            return self.kernel(memory, indices, scratch, eye, y)
+
+    return Gathered
+
+
+@platforms
+@pytest.mark.parametrize("mode", BOUNDS)
+def test_elements_as_a_factor(platform, mode):
+    memory, eye = numbers(256).astype(np.float16), np.eye(16, dtype=np.float16)
+    indices = np.random.default_rng(3).integers(0, 256, (16, 16)).astype(np.int32)
+    if mode != "undefined":
+        indices[0, :4] = [-1, 256, 300, 1000]
+    y, scratch = np.zeros((16, 16), np.float32), np.zeros(260, np.float16)
+    made = program_of_products(mode, 260)
+    assert made.functions["main"].param_directions[2] == ir.ParamDirection.InOut  # as the kernel's, which uses it
+    pypto_run(made, memory, indices, scratch, eye, y, config=RunConfig(platform=platform))
+    at, empty = bounded(indices, 256, mode)
+    np.testing.assert_array_equal(y, np.where(empty, 0, memory[at]))
+
+
+@pytest.mark.parametrize(
+    "room, rows, message", [(255, False, "needs a scratch in global memory that holds all"), (256, True, "of rows")]
+)
+def test_what_mat_cannot_gather(room, rows, message):
+    with pytest.raises(ParserError, match=message):
+        pypto_run(program_of_products("wrap", room, rows))
 
 
 def test_only_valid_rows_are_gathered(tmp_path):

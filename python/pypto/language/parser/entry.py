@@ -27,7 +27,7 @@ class _Program:
 
     def __init__(self, source, closure, trusted):
         self.source, self.closure, self.trusted = source, closure, trusted
-        self.definitions, self.functions, self.open = {}, {}, []
+        self.definitions, self.functions, self.open, self.scratches = {}, {}, [], {}
 
     def function(self, name, parser, node):
         """The function of that name, for a call of it at `node`."""

@@ -100,6 +100,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.views = {}  # parts of tensors, by variable
         self.given_back = {}  # arguments that a call gives back, by the variable of its results
         self.returned = []
+        self.scratch = set()  # tensors that operations use as they like
 
     def emit(self, stmt):
         super().emit(stmt)
@@ -189,7 +190,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
             body,
             self.span(node),
             type=options.get("type", ir.FunctionType.Opaque),
-            param_directions=self.directions(params, directions, body),
+            param_directions=self.directions(node.name, params, directions, body),
             level=options.get("level"),
             role=options.get("role"),
             attrs=options.get("attrs") or {},
@@ -197,6 +198,11 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         )
         ir.verify(found)
         return found
+
+    @property
+    def scratches(self):
+        """Numbers of the parameters that functions of the program use as scratch, by name."""
+        return self.program.scratches if self.program is not None else {}
 
     def parameters(self, node):
         arguments = node.args
@@ -238,16 +244,17 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         name, items = self.marker(node.returns)
         return [self.type_of(item) for item in items] if name == "Tuple" else [self.type_of(node.returns)]
 
-    def directions(self, params, directions, body):
+    def directions(self, name, params, directions, body):
         """What annotations say; without any, a tensor that is stored to is Out, InOut if it is read as well."""
-        if any(each is not None for each in directions):
-            pairs = zip(params, directions, strict=True)
-            return [_INOUT if is_window(param) else each or _IN for param, each in pairs]
         written, read = set(), set()
         self.uses(body, written, read)
-        return [
-            _INOUT if is_window(p) or (p in written and p in read) else _OUT if p in written else _IN for p in params
-        ]
+        self.scratches[name] = [i for i, param in enumerate(params) if param in self.scratch]
+        changed = {param for param in params if is_window(param) or param in self.scratch}
+        if any(each is not None for each in directions):
+            pairs = zip(params, directions, strict=True)
+            return [each or (_INOUT if p in changed else _IN) if not is_window(p) else _INOUT for p, each in pairs]
+        changed |= written & read
+        return [_INOUT if p in changed else _OUT if p in written else _IN for p in params]
 
     def uses(self, node, written, read):
         """Tensors that calls below `node` write and read; results of stores count as what they were stored to."""
@@ -266,14 +273,18 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         if isinstance(call.op, ir.GlobalVar):
             function = self.called(call)
             directions = function.param_directions if function is not None else []
+            self.scratch |= {self.root(call.args[i]) for i in self.scratches.get(call.op.name, ())}
             for arg, direction in zip(call.args, directions, strict=False):
                 if direction != _IN:
                     written.add(self.root(arg))
                 if direction != _OUT:
                     read.add(self.root(arg))
             return
+        names = ir.op_parameters(call.op.name, operands=True) or []
         for index, arg in enumerate(call.args):
-            if isinstance(arg, ir.Var):
+            if isinstance(arg, ir.Var) and names[index : index + 1] == ["scratch"]:
+                self.scratch.add(self.root(arg))
+            elif isinstance(arg, ir.Var):
                 (written if index == written_operand(call) else read).add(self.root(arg))
             elif isinstance(arg, ir.Call):
                 self.call_uses(arg, written, read)
