@@ -8,126 +8,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "Phases.h"
-#include "WindowTiling.h"
+#include "WindowExpander.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
-namespace {
 
 /// Products that are added to each other before their sum is added to the other ones': the rounding error of a sum
 /// grows with the number of its terms, and with how large the sum is that a term is added to.
 constexpr int64_t kTapsInRun = 8;
 /// Columns of a kernel up to which each has commands of its own; those of a wider one stand in a loop.
 constexpr int64_t kUnrolledColumns = 40;
-
-/// The window op's input as an image and where this op's first pixel lies in it,
-/// in the coordinates of the padded image.
-struct WindowInput {
-  Value image;
-  linalg::GenericOp producer; ///< what makes the image out of arguments, pixel by pixel; may be null
-  SmallVector<OpFoldResult> offsets;
-  int64_t padTop = 0, padLeft = 0, padBottom = 0, padRight = 0;
-  Attribute padValue;
-};
-
-FailureOr<WindowInput> traceInput(Operation *op, Value input) {
-  WindowInput result;
-  Builder builder(op->getContext());
-  result.offsets.assign(4, builder.getIndexAttr(0));
-  if (auto slice = input.getDefiningOp<tensor::ExtractSliceOp>()) {
-    if (!slice.hasUnitStride() || slice.getType().getRank() != slice.getSourceType().getRank())
-      return op->emitOpError("reads its input through an unexpected slice");
-    result.offsets = slice.getMixedOffsets();
-    input = slice.getSource();
-  }
-  if (auto pad = input.getDefiningOp<tensor::PadOp>()) {
-    Value value = pad.getConstantPaddingValue();
-    ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
-    bool spatial = low[0] == 0 && high[0] == 0 && low[3] == 0 && high[3] == 0;
-    if (!value || !matchPattern(value, m_Constant(&result.padValue)) || !spatial ||
-        llvm::any_of(low, [](int64_t p) { return p < 0; }) || llvm::any_of(high, [](int64_t p) { return p < 0; }))
-      return op->emitOpError("needs a padding by a constant, at least zero, of rows and columns only");
-    result.padTop = low[1];
-    result.padLeft = low[2];
-    result.padBottom = high[1];
-    result.padRight = high[2];
-    if (result.padTop == 0 && result.padLeft == 0 && result.padBottom == 0 && result.padRight == 0)
-      result.padValue = {};
-    input = pad.getSource();
-  }
-  result.image = input;
-  result.producer = input.getDefiningOp<linalg::GenericOp>();
-  if (result.producer && !result.producer->hasAttr(kWindowInputAttr))
-    return op->emitOpError("reads an input that is computed in the same kernel, but not pixel by pixel");
-  return result;
-}
-
-/// Output columns whose tiles read the same columns of their band from the image.
-struct ColumnRun {
-  int64_t first, last; ///< output columns of the tiles' origins: first <= origin < last
-  int64_t low, high;   ///< band columns that lie in the image
-};
-
-/// Builds the expansion of one window op.
-class WindowExpander {
-public:
-  WindowExpander(linalg::LinalgOp op, IRRewriter &rewriter)
-      : op(op), rewriter(rewriter), loc(op.getLoc()), context(op.getContext()) {}
-  LogicalResult expand();
-
-private:
-  using Bands = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>; ///< by phase of the row and of the column
-  /// A column of the kernel: the phases of its pixels, and their first column in the band of these.
-  struct Tap {
-    std::pair<int64_t, int64_t> phases;
-    OpFoldResult bandColumn, kernelColumn;
-  };
-
-  LogicalResult analyse();
-  Value overPixels(ValueRange ins, Value init, bool filtered,
-                   llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body);
-  Value addTo(Value acc, Value column, Value filter);
-  Value product(Value column, Value filter);
-  Value convert(Value tile);
-  Value local(ArrayRef<int64_t> shape, Value copied = Value());
-  Value filled(ArrayRef<int64_t> shape, TypedAttr value);
-  Value loadFilters();
-  Value loadBand(int64_t phaseH, int64_t phaseW);
-  Value addTaps(Value sum, OpFoldResult row, OpFoldResult kernelRow, ArrayRef<Tap> taps, const Bands &bands,
-                Value filters);
-  Value addKernelColumns(Value sum, OpFoldResult row, OpFoldResult kernelRow, int64_t phase, const Bands &bands,
-                         Value filters);
-  Value addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters);
-  Value loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only);
-  Value apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination);
-  SmallVector<ColumnRun> columnRuns(int64_t phaseW, int64_t bandCols);
-  OpFoldResult index(int64_t value) { return rewriter.getIndexAttr(value); }
-  Value slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-              ArrayRef<int64_t> shape);
-
-  linalg::LinalgOp op;
-  IRRewriter &rewriter;
-  Location loc;
-  MLIRContext *context;
-  WindowInput input;
-  SmallVector<Value> channelInputs; ///< of the producer, by operand: its part of a vector over the channels
-  WindowAxis height, width;
-  RankedTensorType imageType;
-  OpFoldResult imageRows;
-  Type accType;
-  int64_t channels = 0, rows = 0, cols = 0; ///< of the output tile
-  bool ragged = false;                      ///< `rows` is an upper bound
-  bool isConv = false, isMax = false;
-};
 
 /// Elements of `tile` in the accumulator's type.
 Value WindowExpander::convert(Value tile) {
@@ -215,36 +112,6 @@ Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayR
   return rewriter.create<tensor::ExtractSliceOp>(loc, type, source, from, extents, steps);
 }
 
-/// The producer's body on a row of pixels, [pixels, channels], computed in `destination`.
-Value WindowExpander::apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-                            Value destination) {
-  linalg::GenericOp producer = input.producer;
-  auto shape = cast<RankedTensorType>(destination.getType()).getShape();
-  AffineMap pixels = rewriter.getMultiDimIdentityMap(2), vector = AffineMap::get(2, 0, rewriter.getAffineDimExpr(1));
-  SmallVector<Value> ins;
-  SmallVector<AffineMap> maps;
-  for (OpOperand *operand : producer.getDpsInputOperands()) {
-    AffineMap map = producer.getMatchingIndexingMap(operand);
-    if (map.isIdentity()) {
-      ins.push_back(slice(operand->get(), offsets, sizes, strides, shape));
-      maps.push_back(pixels);
-    } else if (map.getNumResults() == 1) {
-      ins.push_back(channelInputs[operand->getOperandNumber()]);
-      maps.push_back(vector);
-    } else {
-      ins.push_back(operand->get());
-      maps.push_back(AffineMap::get(2, 0, context));
-    }
-  }
-  maps.push_back(pixels);
-  SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-  auto row =
-      rewriter.create<linalg::GenericOp>(producer.getLoc(), destination.getType(), ins, destination, maps, parallel);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.cloneRegionBefore(producer.getRegion(), row.getRegion(), row.getRegion().begin());
-  return row.getResult(0);
-}
-
 /// [KH, KW, channels] in the accumulator's type, loaded where the slice of the filter stands: outside of the loops that
 /// it does not depend on.
 Value WindowExpander::loadFilters() {
@@ -252,102 +119,6 @@ Value WindowExpander::loadFilters() {
   Value filter = op.getDpsInputs()[1];
   rewriter.setInsertionPointAfterValue(filter);
   return convert(local({height.kernel, width.kernel, channels}, filter));
-}
-
-/// The tiles' origins, grouped by which columns of the band of `phaseW` lie in the image.
-SmallVector<ColumnRun> WindowExpander::columnRuns(int64_t phaseW, int64_t bandCols) {
-  int64_t imageWidth = imageType.getDimSize(2);
-  bool whole = getConstantIntValue(input.offsets[2]).has_value();
-  int64_t start = whole ? *getConstantIntValue(input.offsets[2]) / width.stride : 0;
-  // All origins that tiling makes: multiples of the tile's width up to where the padded image ends.
-  int64_t paddedWidth = imageWidth + input.padLeft + input.padRight;
-  int64_t outputs = (paddedWidth - (width.kernel - 1) * width.dilation - 1) / width.stride + 1;
-  SmallVector<ColumnRun> runs;
-  for (int64_t origin = start; origin < (whole ? start + 1 : outputs); origin += cols) {
-    // Band column j is image column first + j * stride.
-    int64_t first = origin * width.stride + phaseW - input.padLeft;
-    int64_t low = first < 0 ? llvm::divideCeil(-first, width.stride) : 0;
-    int64_t high = imageWidth - 1 - first < 0 ? 0 : (imageWidth - 1 - first) / width.stride + 1;
-    low = std::min(low, bandCols);
-    high = std::max(std::min(high, bandCols), low);
-    if (!runs.empty() && runs.back().low == low && runs.back().high == high)
-      runs.back().last = origin + cols;
-    else
-      runs.push_back({origin, origin + cols, low, high});
-  }
-  return runs;
-}
-
-/// Loads the rows of the band that lie in the image, one command each, for the tiles of `run`.
-Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only) {
-  auto type = cast<RankedTensorType>(band.getType());
-  int64_t bandRows = type.getDimSize(0), count = run.high - run.low;
-  if (count == 0)
-    return band;
-  AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
-  auto number = [&](int64_t value) { return rewriter.getAffineConstantExpr(value); };
-  // Band row i is image row first + i * stride.
-  OpFoldResult top = input.offsets[1];
-  int64_t shift = phaseH - input.padTop;
-  OpFoldResult lower = affine::makeComposedFoldedAffineMax(
-      rewriter, loc, AffineMap::get(1, 0, {number(0), (-d0 - shift).ceilDiv(height.stride)}, context), {top});
-  OpFoldResult upper = affine::makeComposedFoldedAffineMin(
-      rewriter, loc, AffineMap::get(2, 0, {number(bandRows), (-d0 + d1 - shift).ceilDiv(height.stride)}, context),
-      {top, imageRows});
-  Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lower);
-  Value end = getValueOrCreateConstantIndexOp(rewriter, loc, upper);
-  if (!only) {
-    // Other tiles find an empty loop.
-    Value origin = getValueOrCreateConstantIndexOp(rewriter, loc, input.offsets[2]);
-    auto limit = [&](int64_t column) -> Value {
-      return rewriter.create<arith::ConstantIndexOp>(loc, column * width.stride);
-    };
-    Value reached = rewriter.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, origin, limit(run.first));
-    end = rewriter.create<arith::SelectOp>(loc, reached, end, begin);
-    Value before = rewriter.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, origin, limit(run.last));
-    end = rewriter.create<arith::SelectOp>(loc, before, end, begin);
-  }
-  Value one = rewriter.create<arith::ConstantIndexOp>(loc, 1);
-  auto loop = rewriter.create<scf::ForOp>(loc, begin, end, one, band);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(loop.getBody());
-  OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + d1 * height.stride + shift,
-                                                           {top, loop.getInductionVar()});
-  OpFoldResult column = affine::makeComposedFoldedAffineApply(
-      rewriter, loc, d0 + (run.low * width.stride + phaseW - input.padLeft), {input.offsets[2]});
-  SmallVector<OpFoldResult> from{input.offsets[0], row, column, input.offsets[3]},
-      to{loop.getInductionVar(), index(run.low), index(0)};
-  SmallVector<int64_t> sizes{1, 1, count, channels}, steps{1, 1, width.stride, 1};
-  Value loaded = input.producer
-                     ? apply(from, sizes, steps,
-                             slice(loop.getRegionIterArg(0), to, {1, count, channels}, {1, 1, 1}, {count, channels}))
-                     : slice(input.image, from, sizes, steps, {count, channels});
-  Value inserted = rewriter.create<tensor::InsertSliceOp>(
-      loc, loaded, loop.getRegionIterArg(0), to, ArrayRef<OpFoldResult>{index(1), index(count), index(channels)},
-      ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
-  rewriter.create<scf::YieldOp>(loc, inserted);
-  return loop.getResult(0);
-}
-
-Value WindowExpander::loadBand(int64_t phaseH, int64_t phaseW) {
-  int64_t bandRows = rows + height.reach(phaseH), bandCols = cols + width.reach(phaseW);
-  SmallVector<int64_t> shape{bandRows, bandCols, channels};
-  SmallVector<ColumnRun> runs = columnRuns(phaseW, bandCols);
-  bool allColumns = runs.size() == 1 && runs[0].low == 0 && runs[0].high == bandCols;
-  bool allRows = input.padTop == 0 && input.padBottom == 0 && !ragged;
-  if (allColumns && allRows && !input.producer) {
-    AffineExpr d0 = rewriter.getAffineDimExpr(0);
-    OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + phaseH, {input.offsets[1]});
-    OpFoldResult column =
-        affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + (phaseW - input.padLeft), {input.offsets[2]});
-    Value part = slice(input.image, {input.offsets[0], row, column, input.offsets[3]},
-                       {1, bandRows, bandCols, channels}, {1, height.stride, width.stride, 1}, shape);
-    return convert(local(shape, part));
-  }
-  Value band = input.padValue ? filled(shape, cast<TypedAttr>(input.padValue)) : local(shape);
-  for (const ColumnRun &run : runs)
-    band = loadRows(band, phaseH, phaseW, run, runs.size() == 1);
-  return convert(band);
 }
 
 LogicalResult WindowExpander::analyse() {
@@ -516,8 +287,6 @@ LogicalResult WindowExpander::expand() {
   rewriter.replaceOp(op, loop.getResult(0));
   return success();
 }
-
-} // namespace
 
 LogicalResult expandWindows(func::FuncOp func) {
   SmallVector<linalg::LinalgOp> windows;
