@@ -69,6 +69,48 @@ def test_normalisations():
     compare("SkipSimplifiedLayerNormalization", {"x": x, "s": skip, "g": scale})
 
 
+@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+def test_statistics(op):
+    """onnxruntime's kernels leave these outputs unset: compared with numpy in float64."""
+    x, skip, gamma = rand(3, 5, 24), rand(3, 5, 24), rand(24)
+    (_, mean, inverse, total), rep = ours(node_of(op, ["x", "s", "g"], "ymia", epsilon=1e-3), [x, skip, gamma])
+    assert not rep.host_ops
+    exact = x.astype(np.float64) + skip
+    centre = exact.mean(-1, keepdims=True)
+    away = exact - (centre if op == "SkipLayerNormalization" else 0)
+    np.testing.assert_allclose(total, exact, atol=1e-6)
+    np.testing.assert_allclose(mean, centre, atol=1e-6)
+    np.testing.assert_allclose(inverse, 1 / np.sqrt((away**2).mean(-1, keepdims=True) + 1e-3), rtol=1e-5)
+
+
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("columns", [False, True])
+def test_dynamically_quantised_lstm(direction, columns):
+    """Of one sequence: onnxruntime quantises the states of several together or apart, by its number of threads."""
+    directions, steps, features, hidden = 1 + (direction == "bidirectional"), 4, 6, 8
+    scales = (directions, 4 * hidden) if columns else (directions,)
+    # Two products fit 16 bits, in which onnxruntime adds them on processors without VNNI.
+    weight = lambda *shape: RANDOM.integers(-64, 64, shape, np.int8)  # noqa: E731
+    feed = {"x": rand(steps, 1, features)}
+    for name, value in {
+        "w": weight(directions, features, 4 * hidden),
+        "r": weight(directions, hidden, 4 * hidden),
+        "b": rand(directions, 8 * hidden),
+        "l": None,
+        "h": rand(directions, 1, hidden),
+        "c": rand(directions, 1, hidden),
+        "p": None,
+        "ws": np.float32(RANDOM.uniform(0.004, 0.008, scales)),
+        "wz": np.zeros(scales, np.int8),
+        "rs": np.float32(RANDOM.uniform(0.004, 0.008, scales)),
+        "rz": np.zeros(scales, np.int8),
+    }.items():
+        feed[name] = value
+    compare("DynamicQuantizeLSTM", feed, ("y", "h_", "c_"), hidden_size=hidden, direction=direction)
+    with pytest.raises(UserError, match="input 8 has one number for each direction"):
+        compare("DynamicQuantizeLSTM", feed | {"ws": rand(3)}, hidden_size=hidden, direction=direction)
+
+
 @pytest.mark.parametrize("segments", [True, False])
 def test_embeddings(segments):
     feed = {

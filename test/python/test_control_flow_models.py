@@ -312,7 +312,7 @@ def test_indices_in_a_program_are_checked(tmp_path, mode):
 def test_what_does_not_work_is_said(tmp_path):
     """Problems within a subgraph name the node; a subgraph that is not what the node needs is said."""
     inner = helper.make_graph(
-        [helper.make_node("MaxRoiPool", ["h", "r"], ["t"], "inside", pooled_shape=[1, 1])],
+        [helper.make_node("MaxRoiPool", ["h", "r"], ["t"], "inside", pooled_shape=[40000, 1])],
         "then",
         [],
         [info("t", F, None)],
@@ -325,7 +325,7 @@ def test_what_does_not_work_is_said(tmp_path):
         [info("h", F, [1, 1, 2, 2]), info("r", F, [1, 5]), info("c", B, [])],
         [info("y", F, [])],
     )
-    with pytest.raises(UserError, match=r"node 'inside' \(MaxRoiPool, opset 17\): is not supported"):
+    with pytest.raises(UserError, match=r"node 'inside' \(MaxRoiPool, opset 17\): attribute 'pooled_shape'"):
         convert(path, str(tmp_path / "m.pmodel"))
     model = onnx.load(str(path))
     branches = {attribute.name: attribute.g for attribute in model.graph.node[0].attribute}

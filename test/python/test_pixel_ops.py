@@ -97,6 +97,32 @@ def test_roi_of_an_image_that_is_not_there():
         ours(node, [rand(1, 1, 4, 4), np.ones((1, 4), np.float32), np.array([5])], 16)
 
 
+@pytest.mark.parametrize("pooled", [(1, 1), (2, 4), (5, 3)])
+def test_max_roi_pool(pooled):
+    """Regions that leave the image, of less than a pixel, and whose ends are before their beginnings."""
+    boxes = RANDOM.integers(-6, 22, (9, 5)).astype(np.float32)
+    boxes[:, 0] = RANDOM.integers(0, 3, 9)
+    boxes[:6, 3:] = np.maximum(boxes[:6, 3:], boxes[:6, 1:3])
+    for scale in (1.0, 0.75):
+        node = N("MaxRoiPool", ["x", "r"], ["y"], pooled_shape=pooled, spatial_scale=scale)
+        assert not compare(node, [rand(3, 5, 13, 17), boxes], 21).host_ops
+
+
+@pytest.mark.parametrize(
+    "shapes, pooled, text",
+    [
+        (([1, 2, 4], [3, 5]), (1, 1), r"expects images \[N, C, H, W\]"),
+        (([1, 2, 4, 4], [3, 4]), (1, 1), "regions"),
+        (([1, 2, 4, 4], [3, 5]), (0, 1), "two positive values"),
+        (([1, 8, 128, 128], [99, 5]), (99, 99), "looks at more than"),
+    ],
+)
+def test_max_roi_pool_refused(shapes, pooled, text):
+    node = N("MaxRoiPool", ["x", "r"], ["y"], pooled_shape=pooled)
+    with pytest.raises(UserError, match=text):
+        ours(node, [np.ones(shape, np.float32) for shape in shapes], 22)
+
+
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.int8])
 def test_places_of_maxima(order, dtype):

@@ -71,6 +71,47 @@ LAYERS = [
     ("GRU", (6, 3, 11), 15, {"direction": "reverse", "states": True}),
     ("GRU", (1, 1, 4), 6, {"bias": False, "linear_before_reset": 1}),
     ("RNN", (5, 4, 10), 13, {"directions": 2, "direction": "bidirectional", "activations": ["Relu", "Sigmoid"]}),
+    ("LSTM", (5, 3, 7), 10, {"states": True, "lengths": [2, 5, 3]}),
+    ("LSTM", (6, 2, 7), 8, {"directions": 2, "direction": "bidirectional", "states": True, "lengths": [4, 1]}),
+    ("GRU", (5, 3, 7), 10, {"direction": "reverse", "states": True, "lengths": [1, 2, 4], "linear_before_reset": 1}),
+    ("RNN", (4, 2, 3), 5, {"lengths": [2, 2], "clip": 0.5}),
+    ("LSTM", (5, 2, 7), 9, {"clip": 0.25, "states": True}),
+    ("GRU", (5, 2, 7), 9, {"clip": 0.25, "directions": 2, "direction": "bidirectional"}),
+    ("LSTM", (5, 2, 7), 9, {"input_forget": 1, "states": True}),
+    (
+        "LSTM",
+        (3, 2, 4),
+        6,
+        {
+            "activations": ["HardSigmoid", "ScaledTanh", "Softsign"],
+            "activation_alpha": [0.3, 0.75],
+            "activation_beta": [0.4, 0.5],
+        },
+    ),
+    ("GRU", (3, 2, 4), 6, {"activations": ["HardSigmoid", "Elu"], "activation_alpha": [0.25, 0.5]}),
+    (
+        "RNN",
+        (3, 2, 4),
+        6,
+        {
+            "directions": 2,
+            "direction": "bidirectional",
+            "activations": ["Affine", "LeakyRelu"],
+            "activation_alpha": [0.5, 0.125],
+            "activation_beta": [0.25],
+        },
+    ),
+    (
+        "RNN",
+        (3, 2, 4),
+        6,
+        {
+            "directions": 2,
+            "direction": "bidirectional",
+            "activations": ["ThresholdedRelu", "Softplus"],
+            "activation_alpha": [0.25],
+        },
+    ),
 ]
 
 
@@ -103,16 +144,31 @@ def test_batch_first(tmp_path, op, options):
         np.testing.assert_allclose(value, reference, atol=2e-6)
 
 
+@pytest.mark.parametrize("op, direction", [("LSTM", "forward"), ("GRU", "bidirectional")])
+def test_lengths_of_a_run(tmp_path, op, direction):
+    """Lengths that are an input of the model."""
+    directions = 1 + (direction == "bidirectional")
+    feed = layer(tmp_path / "m.onnx", op, (5, 3, 7), 10, directions, states=True, lengths=[5] * 3, direction=direction)
+    model = onnx.load(tmp_path / "m.onnx")
+    kept = [tensor for tensor in model.graph.initializer if tensor.name != "lengths"]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    model.graph.input.append(info("lengths", TensorProto.INT32, [3]))
+    onnx.save(model, tmp_path / "m.onnx")
+    theirs, ours = ort.InferenceSession(str(tmp_path / "m.onnx")), convert(tmp_path, "F32", 1)
+    for lengths in ([2, 5, 1], [5, 5, 5]):
+        feed["lengths"] = np.array(lengths, np.int32)
+        for value, expected in zip(ours.run(None, feed), theirs.run(None, feed), strict=True):
+            np.testing.assert_allclose(value, expected, atol=2e-6)
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"lengths": [2, 4]}, "sequence_lens shorter than the sequence"),
-        ({"clip": 3.0}, "clip is not supported"),
-        (
-            {"activations": ["Sigmoid", "Tanh", "Affine"]},
-            "activation 'Affine' is not supported; Sigmoid, Tanh and Relu are",
-        ),
-        ({"input_forget": 1}, "input_forget is not supported"),
+        ({"lengths": [2, 5]}, "sequence_lens are from 0 to the number of steps, 4"),
+        ({"lengths": [2]}, "sequence_lens has one number for each of 2 sequences"),
+        ({"clip": -3.0}, "'clip' is the bound of a magnitude"),
+        ({"activations": ["Sigmoid", "Tanh", "Gelu"]}, "activation 'Gelu' is not one of ONNX's: Sigmoid, Tanh, Relu, "),
     ],
 )
 def test_what_is_refused(tmp_path, options, message):

@@ -5,10 +5,27 @@
 using namespace mlir;
 
 namespace pto_mlir::onnx {
+std::pair<Value, Value> dynamicallyQuantised(Node &node, Value x) {
+  Formula f(node);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(x.getType()).getRank()));
+  auto end = [&](auto of) {
+    Value value = node.create<decltype(of)>("", x, {node.i64s("axes", axes), node.flag("keepdims", false)});
+    return value;
+  };
+  Value least = f.of<top::MinOp>(end(top::ReduceMinOp()), 0.0), most = f.of<top::MaxOp>(end(top::ReduceMaxOp()), 0.0);
+  Value range = f.of<top::DivOp>(f.of<top::SubOp>(most, least), 255.0);
+  if (!range)
+    return {};
+  Value scale = f.where(f.compare(range, "eq", 0.0), f.constant(range, 1), range);
+  Value zero = f.of<top::DivOp>(f.of<top::NegOp>(least), scale);
+  zero = f.of<top::RoundOp>(f.of<top::ClipOp>(zero, {node.f64("min", 0), node.f64("max", 255)}));
+  Value whole = f.of<top::AddOp>(f.of<top::RoundOp>(f.of<top::DivOp>(x, scale)), zero);
+  whole = f.of<top::ClipOp>(whole, {node.f64("min", 0), node.f64("max", 255)});
+  return {whole ? f.of<top::SubOp>(whole, zero) : whole, scale};
+}
+
 namespace qlinear_products {
 namespace {
-
-int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
 /// sums scale + input `bias`, where the node has it, as output 0.
 LogicalResult scaled(Node &node, Value sums, Value scale, unsigned bias) {
@@ -37,26 +54,6 @@ LogicalResult importMatMulIntegerToFloat(Node &node) {
   Value sums = vectorProduct(node, centred(node, kA, kZeroA, type, rows), centred(node, kB, kZeroB, type, columns));
   Value left = alongAxis(node, kScaleA, a.getRank(), rows), right = alongAxis(node, kScaleB, b.getRank(), columns);
   return scaled(node, sums, left && right ? f.of<top::MulOp>(left, right) : Value(), kBias);
-}
-
-/// `x` as whole numbers of 8 bits without their zero point, and their scale: the range of x and 0 in 255 steps.
-std::pair<Value, Value> dynamicallyQuantised(Node &node, Value x) {
-  Formula f(node);
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x)));
-  auto end = [&](auto of) {
-    Value value = node.create<decltype(of)>("", x, {node.i64s("axes", axes), node.flag("keepdims", false)});
-    return value;
-  };
-  Value least = f.of<top::MinOp>(end(top::ReduceMinOp()), 0.0), most = f.of<top::MaxOp>(end(top::ReduceMaxOp()), 0.0);
-  Value range = f.of<top::DivOp>(f.of<top::SubOp>(most, least), 255.0);
-  if (!range)
-    return {};
-  Value scale = f.where(f.compare(range, "eq", 0.0), f.constant(range, 1), range);
-  Value zero = f.of<top::DivOp>(f.of<top::NegOp>(least), scale);
-  zero = f.of<top::RoundOp>(f.of<top::ClipOp>(zero, {node.f64("min", 0), node.f64("max", 255)}));
-  Value whole = f.of<top::AddOp>(f.of<top::RoundOp>(f.of<top::DivOp>(x, scale)), zero);
-  whole = f.of<top::ClipOp>(whole, {node.f64("min", 0), node.f64("max", 255)});
-  return {whole ? f.of<top::SubOp>(whole, zero) : whole, scale};
 }
 
 LogicalResult importDynamicQuantizeMatMul(Node &node) {

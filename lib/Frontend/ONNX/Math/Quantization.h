@@ -22,6 +22,9 @@ mlir::Type exactType(Node &node, int64_t count, unsigned bias, bool hasBias);
 /// index of `axis`.
 mlir::Value centred(Node &node, unsigned i, unsigned zero, mlir::Type type, int64_t axis);
 
+/// `x` as whole numbers of 8 bits without their zero point, and their scale: the range of x and 0 in 255 steps.
+std::pair<mlir::Value, mlir::Value> dynamicallyQuantised(Node &node, mlir::Value x);
+
 /// The product of matrices; a vector is a row on the left and a column on the right, which the result does without.
 mlir::Value vectorProduct(Node &node, mlir::Value x, mlir::Value y);
 

@@ -32,11 +32,29 @@ Value normalised(Node &node, Value value, unsigned scale, std::optional<unsigned
       {node.i64("axis", type.getRank() - 1), node.f64("epsilon", epsilon), node.flag("centered", centered)});
 }
 
-/// input + skip + bias -> the sum (output 3) and what it is normalised to.
+/// The mean of the last dimension (output 1), and one over the root of its variance, or of the mean square (output 2),
+/// in f32.
+LogicalResult setStatistics(Node &node, Value sum, bool centered) {
+  Formula f(node);
+  auto last = static_cast<int64_t>(cast<RankedTensorType>(sum.getType()).getRank() - 1);
+  SmallVector<NamedAttribute> axes{node.i64s("axes", {last})};
+  Value x = castTo(node, sum, node.builder().getF32Type());
+  Value mean = node.create<top::ReduceMeanOp>(node.wantsOutput(1) ? node.outputName(1) : "", x, axes);
+  Value away = centered ? f.of<top::SubOp>(x, mean) : x;
+  Value variance = f.of<top::ReduceMeanOp>(f.of<top::MulOp>(away, away), axes);
+  Value root = f.of<top::SqrtOp>(f.of<top::AddOp>(variance, node.floatAttr("epsilon", 1e-12f)));
+  Value inverse = root ? node.create<top::ReciprocalOp>(node.wantsOutput(2) ? node.outputName(2) : "", root) : root;
+  if (!mean || !inverse)
+    return failure();
+  if (node.wantsOutput(1))
+    node.set(1, mean);
+  if (node.wantsOutput(2))
+    node.set(2, inverse);
+  return success();
+}
+
+/// input + skip + bias -> the sum (output 3), its statistics and what it is normalised to.
 LogicalResult importSkip(Node &node, std::optional<unsigned> shift, unsigned bias, bool centered) {
-  for (unsigned i : {1u, 2u})
-    if (node.wantsOutput(i))
-      return node.error("output '" + node.outputName(i) + "' (a statistic) is not supported");
   RankedTensorType type = node.type(0);
   Formula f(node);
   bool isNamed = node.wantsOutput(3), hasBias = node.has(bias);
@@ -47,6 +65,9 @@ LogicalResult importSkip(Node &node, std::optional<unsigned> shift, unsigned bia
     return node.error("has a skip or a bias that does not broadcast to the input");
   if (sum && isNamed)
     node.set(3, sum);
+  bool hasStatistics = node.wantsOutput(1) || node.wantsOutput(2);
+  if (sum && type.getRank() > 0 && hasStatistics && failed(setStatistics(node, sum, centered)))
+    return failure();
   return node.finish(normalised(node, sum, 2, shift, centered));
 }
 

@@ -1,0 +1,28 @@
+// The activations that a recurrent node names, with their scaling values and the bound on their inputs.
+#ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENTACTIVATIONS_H
+#define PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENTACTIVATIONS_H
+
+#include "../Composite.h"
+
+namespace pto_mlir::onnx {
+
+/// One function of those that ONNX lists for LSTM, GRU and RNN.
+struct Activation {
+  using Build = mlir::Value (*)(Formula &, mlir::Value, double alpha, double beta);
+
+  Build build;
+  double alpha, beta;
+  std::optional<double> clip; ///< of a gate
+
+  mlir::Value of(Formula &f, mlir::Value x) const { return x ? build(f, x, alpha, beta) : x; }
+  mlir::Value ofGate(Formula &f, mlir::Value x) const;
+};
+
+/// Reads 'activations', 'activation_alpha', 'activation_beta' and 'clip'; `functions` are those of one direction where
+/// the node names none. Nullopt after an error.
+std::optional<std::vector<Activation>> readActivations(Node &node, int64_t directions,
+                                                       llvm::ArrayRef<llvm::StringRef> functions);
+
+} // namespace pto_mlir::onnx
+
+#endif // PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENTACTIVATIONS_H
