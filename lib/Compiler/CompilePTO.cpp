@@ -17,6 +17,7 @@
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
+#include "pto_mlir/Frontend/PyPTO/RaisePyPTO.h"
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
@@ -24,6 +25,7 @@
 #include "pto_mlir/Support/MLIRText.h"
 #include "pto_mlir/Target/Cpp/Cpp.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
+#include "pypto/ir/printer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -55,7 +57,12 @@ OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions
 std::optional<ProgramSummary> writeText(ModuleOp module, const ProgramOptions &options, Errors &errors) {
   std::string shown, problem;
   llvm::raw_string_ostream stream(shown);
-  if (!endsWith(options.output, {".cpp"}))
+  if (endsWith(options.output, {".py"})) {
+    pypto::ir::ProgramPtr program = raisePyPTO(module);
+    if (!program)
+      return std::nullopt;
+    stream << pypto::ir::python_print(program);
+  } else if (!endsWith(options.output, {".cpp"}))
     ptotext::print(module, stream);
   else if (cpp::Style style = cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today); failed(cpp::print(
                module, {style, options.cppPlaces, options.cppPrints, options.cppProfile, options.cppHints}, stream)))
@@ -163,6 +170,8 @@ std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOption
   TextPipelineOptions text;
   text.level = options.level;
   text.forLibrary = endsWith(options.output, {".cpp"});
+  if (endsWith(options.output, {".py"}))
+    return writeText(module, options, errors);
   if (!endsWith(options.output, {".pmodel"})) {
     if (options.cppOptimise) {
       pm.addPass(createCanonicalizerPass());
@@ -187,8 +196,8 @@ std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOption
 }
 
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {
-  if (!endsWith(options.output, {".pto", ".mlir", ".cpp", ".pmodel"})) {
-    errors.push_back(options.output + ": expects an output named .pmodel, .pto or .cpp");
+  if (!endsWith(options.output, {".pto", ".mlir", ".cpp", ".py", ".pmodel"})) {
+    errors.push_back(options.output + ": expects an output named .pmodel, .pto, .cpp or .py");
     return std::nullopt;
   }
   std::string problem;

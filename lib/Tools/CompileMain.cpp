@@ -15,7 +15,7 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::OptionCategory category("pto-compile");
   pto_mlir::ProgramOptions options;
   static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
-  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto | X.cpp"),
+  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto | X.cpp | X.py"),
                                      cl::desc("Output file"), cl::cat(category));
   static const std::string names = pto_mlir::isa::archNames(" | ");
   static cl::opt<std::string> processor("processor", cl::value_desc(names),

@@ -36,6 +36,9 @@ class Lowering : public ir::IRVisitor {
 public:
   Lowering(mlir::ModuleOp module, const PyPTOOptions &options);
 
+  /// Whether an operation becomes something else than the op that its row names.
+  static bool hasHandler(std::string_view name) { return handlers().contains(name); }
+
   void VisitFunction(const ir::FunctionPtr &function) override;
   /// The function of a kernel for launches that pass its tensors as planned.
   void lowerPlanned(const PlannedKernel &kernel);
