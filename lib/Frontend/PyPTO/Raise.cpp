@@ -91,9 +91,8 @@ Operands operandsOf(Operation *op) {
       else
         (form->operands[i].role == Role::Scratch ? found.scratch : found.dst) = value;
     }
-  bool several = form && llvm::count_if(form->operands, [](const FormOperand &operand) {
-                           return operand.role == Role::Dst;
-                         }) != 1;
+  bool several =
+      form && llvm::count_if(form->operands, [](const FormOperand &operand) { return operand.role == Role::Dst; }) != 1;
   if (several)
     found.dst = nullptr;
   if (found.dst && !mlir::isa<pto::TileBufType>(found.dst.getType()))

@@ -46,7 +46,8 @@ def pto_opt() -> int:
 
 def pto_compile() -> int:
     """A program in Python is compiled here, all other inputs by the native command."""
-    if any(argument.endswith(".py") for argument in sys.argv[1:]):
+    output = [None, *sys.argv[1:-1]]  # what stands before each argument
+    if any(each.endswith(".py") and before != "-o" for before, each in zip(output, sys.argv[1:], strict=True)):
         from .compile_pypto import main
 
         return main()

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 
 import numpy as np
 import pypto.language as pl
@@ -81,6 +82,13 @@ def test_a_kernel_that_comes_back_has_the_same_commands(program, tmp_path):
     assert done.returncode == 0, done.stderr
     back = pl.loads_program(tmp_path / "k.py")
     assert commands(back, tmp_path, "back") == commands(program, tmp_path, "first")
+
+
+def test_the_packages_command_prints_programs_too(tmp_path):
+    (tmp_path / "k.pto").write_text(HAND_WRITTEN)
+    code = "from pto_mlir.tools.native import pto_compile; pto_compile()"
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "k.pto", "-o", tmp_path / "k.py"])
+    assert done.returncode == 0 and "pl.tile.row_max(" in (tmp_path / "k.py").read_text()
 
 
 HAND_WRITTEN = """!t = !pto.tile_buf<vec, 32x64xf32>
