@@ -338,10 +338,9 @@ public:
     return report.take();
   }
 
-  /// Facts about the net, for reports.
+  /// Facts about the net, for reports; the lists are of all nets that a host program may run.
   nb::dict info() const {
     const pmodel::NetDesc &net = session->net();
-    const pmodel::VariantDesc &variant = net.variants.front();
     nb::dict dict;
     dict["net"] = net.name;
     dict["quantize"] = net.quantize;
@@ -351,12 +350,19 @@ public:
     dict["device"] = session->deviceName();
     dict["traced"] = session->traced();
     nb::list absorbed, hostOps, kept;
-    for (const std::string &name : variant.absorbed)
-      absorbed.append(name);
-    for (const std::string &text : variant.hostOps)
-      hostOps.append(text);
-    for (const pmodel::DebugTensorDesc &tensor : variant.debugTensors)
-      kept.append(tensor.name);
+    auto add = [&](const pmodel::VariantDesc &variant) {
+      for (const std::string &name : variant.absorbed)
+        absorbed.append(name);
+      for (const std::string &text : variant.hostOps)
+        hostOps.append(text);
+      for (const pmodel::DebugTensorDesc &tensor : variant.debugTensors)
+        kept.append(tensor.name);
+    };
+    if (session->file().model().programs.empty())
+      add(net.variants.front());
+    else
+      for (const pmodel::NetDesc &each : session->file().model().nets)
+        add(each.variants.front());
     dict["absorbed"] = absorbed;
     dict["host_ops"] = hostOps;
     dict["debug_tensors"] = kept;

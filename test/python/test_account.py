@@ -94,6 +94,21 @@ def test_a_row_that_a_product_reads_in_place_is_absorbed(tmp_path, mode):
     assert where.absorbed == ["row"]
 
 
+def test_nothing_is_lost_between_nets(tmp_path):
+    """Absorbed by the import, in a model of several nets with the host between them."""
+    nodes = [
+        helper.make_node("Transpose", ["w"], ["wt"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["x", "wt"], ["p"]),
+        helper.make_node("Unique", ["p"], ["u"]),
+        helper.make_node("Exp", ["u"], ["y"]),
+    ]
+    file = save_model(tmp_path / "m.onnx", nodes, [("x", [1, 4, 6]), ("w", [1, 5, 6])], [("y", [None])], [])
+    compiler.transform(str(file), "m", None, [], str(tmp_path / "m.mlir"), "{}")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, True)
+    info = InferenceSession(str(tmp_path / "m.pmodel")).info()
+    assert "wt" in info["absorbed"]
+
+
 def test_nothing_is_lost_in_the_classifier(tmp_path, classifier):
     feed = {"x": np.random.default_rng(2).random((1, 3, 48, 192), np.float32)}
     where = check(classifier / "cls.onnx", feed, tmp_path, "F16")

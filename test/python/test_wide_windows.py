@@ -1,4 +1,4 @@
-"""Pools and depthwise convolutions whose kernels are too wide to write a command for each column, beside onnxruntime."""
+"""Pools and depthwise convolutions whose kernels are too wide for a command per column, beside onnxruntime."""
 
 import time
 

@@ -73,6 +73,9 @@ ValueRange Splitter::callNet(const Net &net) {
   auto body = inner.create<ModuleOp>(loc, name);
   if (auto state = module->getAttr(top::kStateAttr))
     body->setAttr(top::kStateAttr, state);
+  // What was lost before the nets parted; reports join those of all nets.
+  if (Attribute absorbed = module->getAttr(top::kAbsorbedAttr))
+    body->setAttr(top::kAbsorbedAttr, absorbed);
   inner.setInsertionPointToEnd(body.getBody());
   auto function = inner.create<func::FuncOp>(
       loc, "main",
