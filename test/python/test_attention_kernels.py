@@ -52,6 +52,11 @@ CASES = {
     "shared heads": dict(queries=65, keys=129, depth=64, heads=4, shared=2, batch=2),
     "rows of heads": dict(queries=130, keys=300, depth=80, heads=6, shared=3, layout="BSND"),
     "one row": dict(queries=1, keys=77, depth=64, heads=2, shared=2),
+    "a step": dict(queries=1, keys=600, depth=64, heads=12, shared=2, batch=2, layout="BSND", bias=noise(12, 1, 600)),
+    "a step of lengths": dict(
+        queries=1, keys=300, depth=64, heads=6, shared=3, batch=3, lengths=np.array([300, 0, 77], np.int32), causal=True
+    ),
+    "a step in a window": dict(queries=1, keys=300, depth=64, heads=4, shared=2, causal=True, window=(40, -1)),
     "short": dict(queries=3, keys=5, depth=32),
     "wide heads": dict(queries=40, keys=260, depth=256, heads=2),
     "other depth of values": dict(queries=70, keys=300, depth=48, value_depth=96),

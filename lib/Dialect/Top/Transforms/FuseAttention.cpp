@@ -1,6 +1,7 @@
 // top-fuse-attention: the products and softmax of an attention become one op.
 #include "AttentionMatch.h"
 #include "MergeProjections.h"
+#include "StackQueries.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -294,6 +295,13 @@ struct TopFuseAttention : impl::TopFuseAttentionBase<TopFuseAttention> {
     getOperation().walk([&](AttentionOp op) {
       if (mergeProjections(op, rewriter))
         PTO_DEBUG("one product makes the operands of the attention at " << op.getLoc());
+    });
+    getOperation().walk([&](AttentionOp op) {
+      // Kernels of sizes that are known at run time have their rows as these.
+      if (op->getParentOfType<func::FuncOp>()->hasAttr(kSymbolsAttr))
+        return;
+      if (AttentionOp stacked = stackQueries(op, rewriter))
+        PTO_DEBUG("heads that share keys are rows of the attention on " << stacked.getQuery().getType());
     });
   }
 

@@ -136,7 +136,8 @@ def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
     a constant that hides the keys behind each row `causal`.
 
     Products with constant weights that make the queries, keys and values of an attention of one tensor become one product, and the
-    operands slices of its columns, which the attention's kernel reads in place.
+    operands slices of its columns, which the attention's kernel reads in place. Heads of Q of one row that share a head of K and V become
+    the rows of one head, so that a decoder's step reads K and V once.
 
     The pass is in no pipeline of its own: a road that has a kernel for the op runs it behind top-storage-types with a filter
     (`createTopFuseAttention`), so that what it does not take is lowered as before.
