@@ -141,6 +141,7 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
             "outs(%yp : !pto.partition_tensor_view<32x64xf32>) {atomicType = #pto<atomic_type atomic_add>}",
             "'pto.tstore' op says atomicType, for which PyPTO's tile.store has no keyword",
         ),
+        ("@k(", '@"a.b"(', "has a name that is none in Python"),
         ("  return", "  pto.barrier <PIPE_ALL>\n  return", "'pto.barrier' op has no name in PyPTO"),
         (
             "    pto.tload ins(%xp : !pto.partition_tensor_view<32x64xf32>) outs(%t : !t)\n",
