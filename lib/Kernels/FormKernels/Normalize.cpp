@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -131,9 +132,20 @@ void storeConstants(func::FuncOp main) {
   }
 }
 
+/// The names of all tensors in a function; they are interned in the context.
+llvm::SetVector<StringRef> tensorNames(func::FuncOp main) {
+  llvm::SetVector<StringRef> names;
+  main.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      names.insert(top::getTensorName(value));
+  });
+  return names;
+}
+
 } // namespace
 
 void normalize(func::FuncOp main, bool keepAll) {
+  llvm::SetVector<StringRef> lost = tensorNames(main);
   RewritePatternSet patterns(main.getContext());
   patterns.add<ScalarizeSplats>(main.getContext());
   populateDropRoundings(patterns);
@@ -143,6 +155,10 @@ void normalize(func::FuncOp main, bool keepAll) {
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, main.getContext());
   // Failing to converge only costs fusion; the IR is correct.
   (void)applyPatternsAndFoldGreedily(main, std::move(patterns));
+  // Reshapes of reshapes and roundings that nothing needs.
+  lost.set_subtract(tensorNames(main));
+  if (Operation *module = main->getParentOp())
+    top::addAbsorbed(module, lost.getArrayRef());
   storeConstants(main);
 }
 
