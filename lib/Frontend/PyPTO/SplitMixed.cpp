@@ -85,7 +85,7 @@ private:
   const Accumulators &accumulators;
 };
 
-/// Products inside other calls as statements of their own.
+/// Products inside other calls, and what products read of vector operations, as statements of their own.
 class ProductHoister : public ir::IRMutator {
 public:
   std::vector<ir::StmtPtr> before;
@@ -96,10 +96,27 @@ protected:
     bool stays = op == top;
     ir::ExprPtr made = ir::IRMutator::VisitExpr_(op);
     auto call = ir::As<ir::Call>(made);
-    if (stays || !call || !isProduct(*call))
+    if (!call || !isProduct(*call))
       return made;
-    auto var = std::make_shared<const ir::Var>("product", call->type_, call->span_);
-    before.push_back(std::make_shared<const ir::AssignStmt>(var, call, call->span_));
+    std::vector<ir::ExprPtr> operands;
+    for (const ir::ExprPtr &operand : call->args_)
+      operands.push_back(isComputed(operand) ? bound("operand", operand) : operand);
+    if (operands != call->args_) {
+      auto other = std::make_shared<ir::Call>(call->op_, std::move(operands), call->kwargs_, call->type_, call->span_);
+      other->attrs_ = call->attrs_;
+      call = other;
+    }
+    return stays ? call : bound("product", call);
+  }
+
+private:
+  static bool isComputed(const ir::ExprPtr &expr) {
+    auto call = ir::As<ir::Call>(expr);
+    return call && call->op_->name_.starts_with("tensor.") && call->op_->name_ != "tensor.slice";
+  }
+  ir::ExprPtr bound(const char *name, const ir::ExprPtr &value) {
+    auto var = std::make_shared<const ir::Var>(name, value->type_, value->span_);
+    before.push_back(std::make_shared<const ir::AssignStmt>(var, value, value->span_));
     return var;
   }
 };
@@ -209,12 +226,37 @@ private:
     return made;
   }
 
+  /// A loop of both kinds of core as a loop of the orchestrator, with kernels inside; null where it carries what stays
+  /// on a core, or is left early.
+  ir::StmtPtr lifted(const ir::StmtPtr &stmt, const ir::InCoreScopeStmt &scope, const Accumulators &accumulators) {
+    auto loop = ir::As<ir::ForStmt>(stmt);
+    if (!loop || llvm::any_of(freeVariables(stmt), [&](const ir::VarPtr &var) { return accumulators.has(var.get()); }))
+      return nullptr;
+    Stmts stmts = ir::FlattenStmts(loop->body_), end;
+    if (!stmts.empty() && ir::IsA<ir::YieldStmt>(stmts.back()))
+      end.push_back(stmts.back());
+    stmts.resize(stmts.size() - end.size());
+    auto isExit = [](const ir::StmtPtr &each) {
+      return ir::IsA<ir::BreakStmt>(each) || ir::IsA<ir::ContinueStmt>(each) || ir::IsA<ir::IfStmt>(each);
+    };
+    if (llvm::any_of(stmts, isExit))
+      return nullptr;
+    ir::StmtPtr inner = std::make_shared<const ir::SeqStmts>(std::move(stmts), loop->body_->span_);
+    Stmts body{VisitStmt(
+        std::make_shared<const ir::InCoreScopeStmt>(inner, scope.name_hint_, std::nullopt, scope.attrs_, scope.span_))};
+    llvm::append_range(body, end);
+    return std::make_shared<const ir::ForStmt>(loop->loop_var_, loop->start_, loop->stop_, loop->step_,
+                                               loop->iter_args_,
+                                               std::make_shared<const ir::SeqStmts>(body, loop->body_->span_),
+                                               loop->return_vars_, loop->span_, loop->kind_, loop->attrs_);
+  }
+
   ir::StmtPtr split(const ir::InCoreScopeStmt &scope, const Accumulators &accumulators) {
     Stmts result, run;
     std::set<const ir::Var *> products; // of `run`, narrowed ones too
     std::set<const ir::Var *> bound;    // by `run`
     bool isCube = false;
-    Stmts ofBlock; // numbers that follow from the block's: each kernel computes those that it reads
+    Stmts ofBlock; // numbers and views that follow from the block's number: each kernel has those that it reads
     std::set<const ir::Var *> blockVars;
     auto reads = [](const ir::StmtPtr &stmt, const std::set<const ir::Var *> &vars) {
       return llvm::any_of(freeVariables(stmt), [&](const ir::VarPtr &var) { return vars.count(var.get()); });
@@ -223,7 +265,10 @@ private:
       auto assign = ir::As<ir::AssignStmt>(stmt);
       BlockNumbers block;
       block.VisitStmt(stmt);
-      return assign && ir::IsA<ir::ScalarType>(assign->var_->type_) && (block.found || reads(stmt, blockVars));
+      auto call = assign ? ir::As<ir::Call>(assign->value_) : nullptr;
+      bool isView = call && call->op_->name_ == "tensor.slice";
+      return assign && (isView || ir::IsA<ir::ScalarType>(assign->var_->type_)) &&
+             (block.found || reads(stmt, blockVars));
     };
     auto close = [&] {
       if (run.empty())
@@ -253,6 +298,12 @@ private:
         result.push_back(stmt); // numbers and views, which the orchestrator has as well
         continue;
       }
+      if (cores.cube && cores.vector && ofBlock.empty())
+        if (ir::StmtPtr loop = lifted(stmt, scope, accumulators)) {
+          close();
+          result.push_back(loop);
+          continue;
+        }
       if (products.count(narrowed(stmt)))
         cores.cube = true;
       bool decides = cores.cube || cores.vector;

@@ -284,7 +284,13 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
     tiler.checkHeld(var);
     if (!tile && !isLate)
       return var;
-    auto param = std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_);
+    auto isTaken = [&](const std::string &name) {
+      return llvm::any_of(params, [&](const ir::VarPtr &other) { return other->name_hint_ == name; });
+    };
+    std::string name = var->name_hint_;
+    for (int next = 1; isTaken(name); ++next)
+      name = var->name_hint_ + "_" + std::to_string(next);
+    auto param = std::make_shared<const ir::Var>(name, var->type_, var->span_);
     params.push_back(param);
     directions.push_back(ir::ParamDirection::Out);
     if (isLate)

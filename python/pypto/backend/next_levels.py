@@ -23,6 +23,15 @@ def device_functions(program):
     return [each for each in orchestrators(ir.with_orchestrators(program)) if each.level != ir.Level.HOST]
 
 
+def independent_parts(program):
+    """The programs of several orchestrators on one level, of which none calls another; else nothing."""
+    mains = device_functions(program)
+    called = {call.op.name for main in mains for call in _calls(main) if isinstance(call.op, ir.GlobalVar)}
+    if len(mains) < 2 or len(mains) != len(orchestrators(program)) or called & {each.name for each in mains}:
+        return []
+    return [_with_callees(program, main) for main in mains]
+
+
 def _calls(function):
     for stmt in statements(function.body):
         for value in (getattr(stmt, "value", None), getattr(stmt, "expr", None)):

@@ -293,6 +293,16 @@ def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True)
     return files, left_out
 
 
+def before_assembler(files):
+    """kernels/CORE/F.pto, what an assembler would get, for each kernels/CORE/F.cpp, of this tree and those inside."""
+    found = {}
+    for path in files:
+        if parts := re.fullmatch(r"(.*/|)kernels/(\w+)/(\w+)\.cpp", path):
+            folder, core, name = parts.groups()
+            found[f"{folder}kernels/{core}/{name}.pto"] = files[f"{folder}ptoas/{name}.pto"]
+    return found
+
+
 def _alone(program):
     """The kernels of a program, each by itself."""
     held = [each for each in program.functions.values() if each.func_type in _KERNELS]

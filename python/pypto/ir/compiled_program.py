@@ -139,6 +139,11 @@ class CompiledProgram:
     runtime_name = "pto_mlir"
 
     @property
+    def name(self):
+        """The name of what runs: the orchestrator's, or the kernel's."""
+        return self._name
+
+    @property
     def runtime_config(self):
         """The settings of the runtime: none."""
         return {}

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from pypto.ir.compiled_program import CompiledProgram, compile_to
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
+from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
 
 
 def compile_program(
     program, output_dir=None, strategy=None, dump_passes=True, backend_type=None, platform=None, **others
 ):
-    """The CompiledProgram of a Program (or of a Function, alone in one), and in `output_dir` its NAME.pmodel, NAME.pto
+    """The CompiledProgram of a Program (or of a Function, alone in one; a ProgramSet where there are several
+    orchestrators), and in `output_dir` its NAME.pmodel, NAME.pto
     (unless it leaves extents open: then each call compiles for the sizes that it has), with `dump_passes` NAME.py, and
     the output tree (pypto.backend.output_tree; of several ranks next_levels): in the calls of March 2026 where
     `backend_type` is PTO or CCE, else in today's. By default the folder is build_output/NAME_TIME, or under
@@ -23,6 +25,7 @@ def compile_program(
     What the tree lacks is in `left_out` of the result, by name with the reason, and warned of where the program has one
     device: the `.pmodel` has it.
     """
+    from pypto.backend import next_levels
     from pypto.runtime import RunConfig
 
     if isinstance(program, ir.Function):
@@ -35,20 +38,35 @@ def compile_program(
     distributed = others.pop("distributed_config", None)
     platform = platform or ("a5sim" if "950" in str(backend_type) else "a2a3sim")
     config = RunConfig(platform=platform, distributed_config=distributed)
-    compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
+    parts = next_levels.independent_parts(program) if distributed is None else []
+    if parts:
+        compiled = ProgramSet(program, parts, config)
+    else:
+        compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
     if output_dir is None:
         base = os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output")
         output_dir = Path(base) / f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}"
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    if compiled.pmodel is not None:  # no extent is left to the calls
-        compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
-        (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
+    for part in parts:
+        held = compiled[part.name]
+        held.output_dir = folder / "next_levels" / part.name
+        _write_binaries(held, part, held.output_dir, config)
+    if not parts:
+        _write_binaries(compiled, program, folder, config)
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
     compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
     compiled.output_dir = folder
     return compiled
+
+
+def _write_binaries(compiled, program, folder, config):
+    """NAME.pto and NAME.pmodel, where no extent is left to the calls."""
+    if compiled.pmodel is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
+        (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
 
 
 def write_tree(program, folder, backend_type, processor, dump_passes, others) -> dict:
@@ -57,17 +75,19 @@ def write_tree(program, folder, backend_type, processor, dump_passes, others) ->
 
     seed = getattr(backend_type, "value", backend_type) in ("PTO", "CCE")
     ptoas = None if others.get("skip_ptoas") else output_tree.find_ptoas()
-    quiet = False
-    if ir.Level.HOST in {each.level for each in program.functions.values()}:
+    is_host = ir.Level.HOST in {each.level for each in program.functions.values()}
+    if is_host or next_levels.independent_parts(program):
         files, left_out = next_levels.next_levels(program, not seed, processor, ptoas)
-        left_out["orchestration"] = "the host level has no C++; the .pmodel has it"
-        quiet = True  # kernels with windows are no files of their own
     else:
         files, left_out = output_tree.tree_files(program, not seed, processor, ptoas, dump_passes)
+    if is_host:
+        left_out["orchestration"] = "the host level has no C++; the .pmodel has it"
+    if others.get("skip_ptoas"):
+        files |= output_tree.before_assembler(files)
     for path, text in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
-    for name, reason in [] if quiet else left_out.items():
+    for name, reason in [] if is_host else left_out.items():  # kernels with windows are no files of their own
         warnings.warn(f"{program.name}: the output tree has no {name}: {reason}", stacklevel=4)
     return left_out

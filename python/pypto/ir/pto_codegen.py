@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pypto.backend.output_tree import (
+    before_assembler,
     find_ptoas,
     generate_arg_unpacking,
     generate_kernel_wrapper,
@@ -26,11 +27,7 @@ def generate(program, output_dir, skip_ptoas=False, *, today=False, processor=""
     files, failed = tree_files(program, today, processor, None if skip_ptoas else find_ptoas(ptoas))
     if skip_ptoas:
         kept = {path: text for path, text in files.items() if path.startswith(("orchestration/", "passes_dump/"))}
-        for path in files:
-            if path.startswith("kernels/"):
-                name = Path(path).stem
-                kept[str(Path(path).with_suffix(".pto"))] = files[f"ptoas/{name}.pto"]
-        files = kept
+        files = kept | before_assembler(files)
     for path, text in files.items():
         if path.startswith("ptoas/"):
             target = Path(output_dir) / path

@@ -37,10 +37,11 @@ class JITFunction(Definition):
         return self._made(self.program(dict.fromkeys(self.order)), _config(config))
 
     def lower(self, *args, config=None, **keywords):
-        """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept."""
+        """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept.
+        Without any: for what the annotations say."""
         _config(config)
-        values = self.values(args, keywords)
-        return self.program(values)
+        given = args or keywords or not self.order
+        return self.program(self.values(args, keywords) if given else dict.fromkeys(self.order))
 
     def values(self, args, keywords):
         """What was passed by parameter name: numbers and Buffers. TypeError, ValueError."""

@@ -215,6 +215,51 @@ def mixed(a: pl.Tensor, c: pl.Out[pl.Tensor]):
 
 
 @pl.jit
+def summed(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        total = pl.mul(b, 2.0)
+        for i in pl.range(2):
+            for k in pl.range(2):
+                part = a[i * 32 : i * 32 + 32, k * 32 : k * 32 + 32]
+                more = pl.add(pl.matmul(pl.add(part, 1.0), b), 1.0)
+                total = pl.add(total, more)
+            c[i * 32 : i * 32 + 32, :] = total
+
+
+@pl.jit
+def blocks(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
+    for block in pl.spmd(2):
+        row = block * 32
+        c[row : row + 32, :] = pl.add(pl.matmul(pl.add(a[row : row + 32, 0:32], 1.0), b), 1.0)
+    return c
+
+
+def test_products_and_vector_operations_in_loops_and_blocks():
+    a, b, c = numbers(64, 64), numbers(32, 32, seed=1), zeros(64, 32)
+    summed(a, b, c)
+    total, wide = 2.0 * b, a.astype(np.float64) + 1
+    for i in range(2):
+        for k in range(2):
+            total = total + wide[i * 32 : i * 32 + 32, k * 32 : k * 32 + 32] @ b + 1
+        np.testing.assert_allclose(c[i * 32 : i * 32 + 32], total, rtol=1e-4, atol=1e-3)
+    c[:] = 0
+    blocks(a, b, c)
+    np.testing.assert_allclose(c, wide[:, :32] @ b + 1, rtol=1e-4, atol=1e-3)
+    a, c = numbers(64, 64), zeros(64, 64)
+    mixed(a, c)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ a + a, rtol=1e-4, atol=1e-3)
+
+
+@pl.jit
+def chosen(a: pl.Tensor, c: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        for i in pl.range(2):
+            if i == 1:
+                half = a[i * 32 : i * 32 + 32, :]
+                c[i * 32 : i * 32 + 32, :] = pl.add(pl.matmul(half, a), half)
+
+
+@pl.jit
 def too_large(a: pl.Tensor, c: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
         for _ in pl.range(2):
@@ -231,7 +276,7 @@ def smaller_left(a: pl.Tensor, c: pl.Out[pl.Tensor]):
 @pytest.mark.parametrize(
     "entry, size, message",
     [
-        (mixed, 64, "in one scope are not lowered yet"),
+        (chosen, 64, "in one scope are not lowered yet"),
         (too_large, 256, "greater than L0C; store it"),
         (smaller_left, 64, "sub of a smaller tensor by a greater one"),
     ],

@@ -427,3 +427,64 @@ def test_an_element_out_of_range_fails(tmp_path, today):
     for index in (4, -1):
         with pytest.raises(RuntimeError, match="the orchestration failed"):
             tree(x, np.array([index, 0, 7, 0], np.int32), y)
+
+
+# --- several orchestrators ---------------------------------------------------------------------------
+
+
+@pl.program
+class Two:
+    @pl.function(type=pl.FunctionType.InCore)
+    def sums(
+        self,
+        a: pl.Tensor[[16, 32], pl.FP32],
+        b: pl.Tensor[[16, 32], pl.FP32],
+        y: pl.Out[pl.Tensor[[16, 32], pl.FP32]],
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        return pl.store(pl.add(pl.load(a, [0, 0], [16, 32]), pl.load(b, [0, 0], [16, 32])), [0, 0], y)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def squares(
+        self, a: pl.Tensor[[16, 32], pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        t = pl.load(a, [0, 0], [16, 32])
+        return pl.store(pl.mul(t, t), [0, 0], y)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def first(
+        self,
+        a: pl.Tensor[[16, 32], pl.FP32],
+        b: pl.Tensor[[16, 32], pl.FP32],
+        y: pl.Out[pl.Tensor[[16, 32], pl.FP32]],
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        return self.sums(a, b, y)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def second(
+        self, a: pl.Tensor[[16, 32], pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]
+    ) -> pl.Tensor[[16, 32], pl.FP32]:
+        return self.squares(a, y)
+
+
+def test_several_orchestrators_are_chosen_by_name(tmp_path):
+    compiled = ir.compile(Two, output_dir=tmp_path, skip_ptoas=True)
+    assert compiled.orchestration_names == ["first", "second"]
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal((16, 32)).astype(np.float32) for _ in range(2))
+    y = np.zeros_like(a)
+    compiled["first"](a, b, y)
+    np.testing.assert_array_equal(y, a + b)
+    compiled.second(a, y)
+    np.testing.assert_array_equal(y, a * a)
+    for name, kernel in (("first", "sums"), ("second", "squares")):
+        folder = tmp_path / "next_levels" / name
+        assert compiled[name].name == name and compiled[name].output_dir == folder
+        assert (folder / "orchestration" / f"{name}.cpp").is_file() and (folder / f"{name}.pmodel").is_file()
+        assert [each.name for each in folder.glob("kernels/*/*.pto")] == [f"{kernel}.pto"]
+    assert not (tmp_path / "orchestration").exists()
+    with pytest.raises(TypeError, match=r"several orchestrators \(first, second\): select one explicitly"):
+        compiled(a, b, y)
+    with pytest.raises(KeyError, match="no orchestrator third; it has first, second"):
+        compiled["third"]
+    with pytest.raises(AttributeError, match="no attribute 'third'"):
+        compiled.third  # noqa: B018
