@@ -250,12 +250,25 @@ static std::optional<double> ofNoElements(StringRef op, size_t operands, Type el
   return std::nullopt;
 }
 
+// Of a convolution without channels.
+constexpr int64_t kMostGroups = 1 << 16;
+
 // A convolution of nothing is one of a zero more: a channel of zeros, or a row of zeros in the place of a padded one.
-Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+std::optional<Value> Node::convOfZeros(StringRef op, StringRef name, ValueRange operands,
+                                       ArrayRef<NamedAttribute> attributes) {
   bool transposed = op == top::ConvTransposeOp::getOperationName();
   if (!transposed && op != top::ConvOp::getOperationName())
-    return {};
+    return std::nullopt;
+  // Channels that only one of the two lacks are an error, which the op reports.
+  auto lacksChannels = [&](unsigned i, int64_t dim) {
+    auto type = cast<RankedTensorType>(operands[i].getType());
+    return type.getRank() > dim && type.getDimSize(dim) == 0;
+  };
   NamedAttrList changed(attributes);
+  auto groups = dyn_cast_or_null<IntegerAttr>(changed.get("group"));
+  int64_t group = groups ? groups.getInt() : 1;
+  if (lacksChannels(0, 1) != lacksChannels(1, transposed ? 0 : 1) || group < 1 || group > kMostGroups)
+    return std::nullopt;
   SmallVector<Value> given(operands);
   auto pads = llvm::to_vector(cast<DenseI64ArrayAttr>(changed.get("pads")).asArrayRef());
   for (auto [i, value] : llvm::enumerate(MutableArrayRef(given).take_front(2))) {
@@ -267,12 +280,12 @@ Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, Array
         continue;
       if (!isInChannel) {
         if (i == 1 || dim == 0 || transposed)
-          return {};
+          return std::nullopt;
         size_t begin = dim - 2, pad = pads[begin] > 0 ? begin : begin + shape.size() - 2;
         if (--pads[pad] < 0)
-          return {};
+          return std::nullopt;
       }
-      size = 1;
+      size = isInChannel && (i == 0 || transposed) ? group : 1;
     }
     if (shape == type.getShape())
       continue;
@@ -287,8 +300,8 @@ Value Node::convOfZeros(StringRef op, StringRef name, ValueRange operands, Array
 
 // Folds an op with an empty operand. Nets have no empty tensors, so the result must be a constant or another operand.
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
-  if (Value value = convOfZeros(opName, name, operands, attributes))
-    return value;
+  if (std::optional<Value> value = convOfZeros(opName, name, operands, attributes))
+    return *value;
   OpBuilder &b = builder();
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
   NamedAttrList withDefaults(attributes);

@@ -135,8 +135,9 @@ public:
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
-  mlir::Value convOfZeros(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// Nullopt where the op is no convolution of nothing; null after an error.
+  std::optional<mlir::Value> convOfZeros(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
+                                         llvm::ArrayRef<mlir::NamedAttribute> attributes);
   mlir::Value ofNothing(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
                         llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
