@@ -96,3 +96,9 @@ def test_blocked_scales_of_another_shape():
             [x, s],
             opset_version=21,
         )
+
+
+def test_zero_points_of_a_scalar():
+    x, s, z = np.int8(3), np.float32(0.5), np.array([1, 2, 3], np.int8)
+    with pytest.raises(UserError, match="one number, or one for each index of an axis"):
+        backend.run_node(N("DequantizeLinear", ["x", "s", "z"], ["y"]), [x, s, z], opset_version=21)

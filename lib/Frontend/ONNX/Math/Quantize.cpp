@@ -15,7 +15,7 @@ Value alongAxis(Node &node, unsigned i, int64_t rank, int64_t axis) {
     return node.reshape("", node.input(i), {});
   if (type.getRank() == rank && rank != 1)
     return node.input(i);
-  if (type.getRank() != 1)
+  if (type.getRank() != 1 || axis < 0 || axis >= rank)
     return (void)node.error("scales and zero points are one number, or one for each index of an axis"), Value();
   SmallVector<int64_t> shape(rank, 1);
   shape[axis] = type.getDimSize(0);
