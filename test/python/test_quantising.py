@@ -102,3 +102,10 @@ def test_zero_points_of_a_scalar():
     x, s, z = np.int8(3), np.float32(0.5), np.array([1, 2, 3], np.int8)
     with pytest.raises(UserError, match="one number, or one for each index of an axis"):
         backend.run_node(N("DequantizeLinear", ["x", "s", "z"], ["y"]), [x, s, z], opset_version=21)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.int64])
+def test_quantised_to_64_bits(dtype):
+    x, s, z = np.ones(3, np.float32), np.float32(0.5), np.array(1, dtype)
+    with pytest.raises(UserError, match="integers of at most 32 bits"):
+        backend.run_node(N("QuantizeLinear", ["x", "s", "z"], ["y"]), [x, s, z], opset_version=21)

@@ -23,6 +23,8 @@ Value alongAxis(Node &node, unsigned i, int64_t rank, int64_t axis) {
 }
 
 Value roundTo(Node &node, Value scaled, Value zero, Type to, StringRef name) {
+  if (!to.isInteger() || to.getIntOrFloatBitWidth() > 32)
+    return (void)node.error("numbers are quantised to integers of at most 32 bits"), Value();
   Formula f(node);
   Value whole = f.of<top::RoundOp>(scaled);
   if (zero && whole)
