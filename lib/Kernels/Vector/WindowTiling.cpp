@@ -13,12 +13,23 @@ using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
 
+PhaseTaps WindowAxis::taps(int64_t wanted) const {
+  PhaseTaps found;
+  for (int64_t k = 0; k < kernel; ++k) {
+    if (phase(k) != wanted)
+      continue;
+    if (found.count == 0)
+      found.first = k, found.firstShift = shift(k);
+    if (found.count == 1)
+      found.step = k - found.first, found.shiftStep = shift(k) - found.firstShift;
+    ++found.count;
+  }
+  return found;
+}
+
 int64_t WindowAxis::reach(int64_t wanted) const {
-  int64_t most = -1;
-  for (int64_t k = 0; k < kernel; ++k)
-    if (phase(k) == wanted)
-      most = std::max(most, shift(k));
-  return most;
+  PhaseTaps read = taps(wanted);
+  return read.count ? read.firstShift + (read.count - 1) * read.shiftStep : -1;
 }
 
 int64_t WindowAxis::span(int64_t outputs) const {

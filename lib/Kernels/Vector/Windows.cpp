@@ -186,25 +186,20 @@ Value WindowExpander::addKernelColumns(Value sum, OpFoldResult row, OpFoldResult
     return addTaps(sum, row, kernelRow, taps, bands, filters);
   }
   for (int64_t phaseW = 0; phaseW < width.stride; ++phaseW) {
-    SmallVector<int64_t> columns;
-    for (int64_t kw = 0; kw < width.kernel; ++kw)
-      if (width.phase(kw) == phaseW)
-        columns.push_back(kw);
-    // The columns of a phase lie evenly, in the kernel and in the band; `first` is the number of a run of them.
+    PhaseTaps columns = width.taps(phaseW);
+    // `first` is the number of a run of them.
     auto run = [&](Value into, OpFoldResult first, int64_t count) {
       SmallVector<Tap> taps;
       for (int64_t i = 0; i < count; ++i) {
         AffineExpr number = rewriter.getAffineDimExpr(0) * kTapsInRun + i;
-        int64_t step = columns.size() > 1 ? columns[1] - columns[0] : 0;
-        int64_t shift = columns.size() > 1 ? width.shift(columns[1]) - width.shift(columns[0]) : 0;
         auto at = [&](int64_t begin, int64_t distance) {
           return affine::makeComposedFoldedAffineApply(rewriter, loc, number * distance + begin, {first});
         };
-        taps.push_back({{phase, phaseW}, at(width.shift(columns[0]), shift), at(columns[0], step)});
+        taps.push_back({{phase, phaseW}, at(columns.firstShift, columns.shiftStep), at(columns.first, columns.step)});
       }
       return addTaps(into, row, kernelRow, taps, bands, filters);
     };
-    int64_t whole = columns.size() / kTapsInRun, rest = columns.size() % kTapsInRun;
+    int64_t whole = columns.count / kTapsInRun, rest = columns.count % kTapsInRun;
     if (whole > 0) {
       auto constant = [&](int64_t value) { return rewriter.create<arith::ConstantIndexOp>(loc, value).getResult(); };
       auto loop = rewriter.create<scf::ForOp>(loc, constant(0), constant(whole), constant(1), sum);
@@ -221,26 +216,20 @@ Value WindowExpander::addKernelColumns(Value sum, OpFoldResult row, OpFoldResult
 /// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written
 /// once.
 Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters) {
-  SmallVector<int64_t> taps;
-  for (int64_t kh = 0; kh < height.kernel; ++kh)
-    if (height.phase(kh) == phase)
-      taps.push_back(kh);
-  if (taps.empty())
+  PhaseTaps taps = height.taps(phase);
+  if (taps.count == 0)
     return acc;
-  // The rows of a phase lie evenly, in the kernel and in the band.
-  int64_t tapStep = taps.size() > 1 ? taps[1] - taps[0] : 0;
-  int64_t shiftStep = taps.size() > 1 ? height.shift(taps[1]) - height.shift(taps[0]) : 0;
   auto addRow = [&](Value sum, OpFoldResult step) {
     AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
     OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(
-        rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
-    OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * tapStep + taps[0], {step});
+        rewriter, loc, d0 + d1 * taps.shiftStep + taps.firstShift, {OpFoldResult(row), step});
+    OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * taps.step + taps.first, {step});
     return addKernelColumns(sum, bandRow, kh, phase, bands, filters);
   };
-  if (taps.size() == 1)
+  if (taps.count == 1)
     return addRow(acc, index(0));
   auto constant = [&](int64_t value) { return rewriter.create<arith::ConstantIndexOp>(loc, value).getResult(); };
-  auto loop = rewriter.create<scf::ForOp>(loc, constant(0), constant(taps.size()), constant(1), acc);
+  auto loop = rewriter.create<scf::ForOp>(loc, constant(0), constant(taps.count), constant(1), acc);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
   rewriter.create<scf::YieldOp>(loc, addRow(loop.getRegionIterArg(0), OpFoldResult(loop.getInductionVar())));
