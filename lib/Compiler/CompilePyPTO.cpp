@@ -111,6 +111,11 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   DiagnosticCollector collector(&context, errors);
   ProgramOptions placed = options;
   module->kernels->walk([&](pto::AllocTileOp alloc) { placed.level = alloc.getAddr() ? 3 : placed.level; });
+  if (placed.level != 3) // buffers of queues are then placed like tiles
+    module->kernels->walk([](pto::ReserveBufferOp reserve) {
+      reserve.setAutoAlloc(true);
+      reserve.removeBaseAttr();
+    });
   std::optional<ProgramSummary> summary =
       compileModule(*module->kernels, placed, arch->name, errors, module->host ? *module->host : ModuleOp());
   if (!summary && errors.empty())

@@ -41,10 +41,11 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
       func.insertArgument(func.getNumArguments(), pto::PtrType::get(b.getF32Type()), {}, loc);
       queueMemory = func.getArguments().back();
     }
-    // Each block has 8 slots of its own.
-    int64_t words = 8 * *call.Keyword<int64_t>("slot_size") / 4;
+    // Each block has 8 slots of its own in each queue.
     Value block = convert(b.create<pto::GetBlockIdxOp>(loc), b.getIndexType(), true);
-    Value offset = b.create<arith::MulIOp>(loc, block, indexConstant(words));
+    Value offset = b.create<arith::MulIOp>(loc, block, indexConstant(queueSpace.words));
+    if (int64_t first = queueSpace.offsets[*call.Keyword<int64_t>("id")])
+      offset = b.create<arith::AddIOp>(loc, offset, indexConstant(first));
     slotBuffer = b.create<pto::AddPtrOp>(loc, queueMemory.getType(), queueMemory, offset);
   }
   auto address = [&](const char *name) {
@@ -70,8 +71,16 @@ Value Lowering::pop(const ir::OpView &call, const ir::CallPtr &op, const ir::Var
     fail(op->span_, "a tile of a queue lies in the queue's buffer; it has no address of its own");
   OperationState state(loc, "pto." + std::string(call.row()->pto));
   state.addAttributes(queueOf(b, call, op->span_));
-  state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({0, 0}));
-  state.addTypes(tileType(*b.getContext(), *type, options));
+  auto tile = tileType(*b.getContext(), *type, options);
+  if (tile.hasDynamicValidRows() || tile.hasDynamicValidCols()) {
+    const std::vector<ir::ExprPtr> &valid = type->tile_view_->valid_shape;
+    if (valid.size() != 2)
+      fail(op->span_, "the valid extent of a tile of a queue is one of rows and columns");
+    state.addOperands({indexOf(valid[0]), indexOf(valid[1])});
+  }
+  int32_t given = state.operands.empty() ? 0 : 1;
+  state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({given, given}));
+  state.addTypes(tile);
   return b.create(state)->getResult(0);
 }
 
@@ -102,7 +111,11 @@ Value Lowering::reserveBuffer(const ir::OpView &call, const ir::CallPtr &op, con
 Value Lowering::importBuffer(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
   OperationState state(loc, "pto.import_reserved_buffer");
   state.addAttribute("name", b.getStringAttr(*call.Keyword<std::string>("name")));
-  state.addAttribute("peer_func", FlatSymbolRefAttr::get(b.getContext(), *call.Keyword<std::string>("peer_func")));
+  std::string peer = *call.Keyword<std::string>("peer_func");
+  if (plan)
+    if (auto found = plan->peers.find(peer); found != plan->peers.end())
+      peer = found->second;
+  state.addAttribute("peer_func", FlatSymbolRefAttr::get(b.getContext(), peer));
   state.addTypes(b.getI32Type());
   return b.create(state)->getResult(0);
 }

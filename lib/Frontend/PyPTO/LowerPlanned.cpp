@@ -45,6 +45,10 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
     Value pointer = func.getArgument(tensor.pointer);
     if (tensor.offset)
       pointer = views.create<pto::AddPtrOp>(loc, pointer, indexConstant(tensor.offset));
+    if (plan->hasQueues && &tensor == &plan->tensors.back()) {
+      queueMemory = pointer;
+      continue;
+    }
     Value first = pointer;
     if (tensor.pitch) {
       Value distance = views.create<arith::MulIOp>(loc, rankIndex, indexConstant(tensor.pitch));

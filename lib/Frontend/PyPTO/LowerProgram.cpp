@@ -113,6 +113,7 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
   auto end = b.create<func::ReturnOp>(loc);
   b.setInsertionPoint(end);
   Uses(uses).VisitStmt(function->body_);
+  queueSpace = queueSpaceOf(*function);
   if (plan)
     addPlanned(function, func);
   else

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_LOWERING_H
 
 #include "Forms.h"
+#include "Groups.h"
 #include "Plan.h"
 #include "Types.h"
 
@@ -270,6 +271,7 @@ private:
   std::map<const ir::Var *, std::vector<mlir::Value>> tuples; ///< of calls with several results
   std::vector<ir::TileTypePtr> held;                          ///< types that buffers are found by
   mlir::Value queueMemory;                                    ///< the argument that queues travel through
+  QueueSpace queueSpace;                                      ///< of one block in it
 
   // Of the operation that is emitted as text.
   ir::CallPtr emitted;

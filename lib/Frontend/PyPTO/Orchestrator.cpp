@@ -224,7 +224,9 @@ void Orchestrator::VisitStmt_(const ir::WhileStmtPtr &op) {
 
 void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   // Dependencies follow from the tensors; a part of the host level for a device runs on the first one.
-  if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::ClusterScopeStmt>(op) || ir::IsA<ir::HierarchyScopeStmt>(op))
+  if (ir::IsA<ir::ClusterScopeStmt>(op))
+    return launchTogether(op->span_, [&] { VisitStmt(op->body_); });
+  if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::HierarchyScopeStmt>(op))
     return VisitStmt(op->body_);
   if (auto blocks = ir::As<ir::SpmdScopeStmt>(op))
     return runBlocks(*blocks);

@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 
+#include "Groups.h"
 #include "OutlineScope.h"
 #include "Plan.h"
 #include "TaskProgram.h"
@@ -165,7 +166,9 @@ private:
   Held submitted(const pypto::ir::Submit &op);
   Held resultsOf(const pypto::ir::Function &function, const std::vector<Held> &arguments);
   void addResults(const pypto::ir::Function &function, std::vector<Held> &arguments, const pypto::ir::Span &span);
-  void launch(const pypto::ir::FunctionPtr &function, std::vector<Held> arguments, const pypto::ir::Span &span);
+  /// `group`: what `function` is the cube cores' part of.
+  void launch(const pypto::ir::FunctionPtr &function, std::vector<Held> arguments, const pypto::ir::Span &span,
+              const Group *group = nullptr);
   mlir::Value scalarOf(const Held &number, pypto::DataType dtype, const pypto::ir::Span &span);
   using Symbols = std::map<const pypto::ir::Var *, int64_t>;
   /// `symbols`: what extents that the function leaves open are in this launch.
@@ -178,7 +181,19 @@ private:
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
                                          std::vector<View> &pointers) const;
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                 unsigned pointers, bool isBlock, Symbols symbols);
+                                 unsigned pointers, bool isBlock, Symbols symbols, const Group *group,
+                                 Symbols vectorSymbols);
+  std::string freeKernelName(const std::string &wanted) const;
+
+  // Tasks of several functions (OrchestratorGroups.cpp).
+  /// A call whose function runs with others.
+  struct Waiting {
+    pypto::ir::FunctionPtr function;
+    std::vector<Held> arguments;
+    pypto::ir::Span span;
+  };
+  bool waitsForPeer(const pypto::ir::Function &function) const;
+  void launchTogether(const pypto::ir::Span &span, llvm::function_ref<void()> body);
 
   // Blocks and predicates (OrchestratorBlocks.cpp).
   /// Runs `body` for each of `count` blocks, whose number kernels then get.
@@ -237,6 +252,11 @@ private:
   std::deque<PlannedKernel> planned;
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
+  struct KnownGroup : Group {
+    std::optional<View> memory; ///< of its queues
+  };
+  std::map<std::pair<const pypto::ir::Function *, const pypto::ir::Function *>, KnownGroup> groups;
+  std::vector<Waiting> *together = nullptr; ///< calls of the group that is run; null: none is
   std::vector<Launch> launches;
   std::unique_ptr<TaskProgram> host; ///< null: everything is known
   std::map<const pypto::ir::Var *, Held> held;

@@ -68,6 +68,7 @@ Held Orchestrator::call(const ir::Call &op) {
   case ir::FunctionType::AIC:
   case ir::FunctionType::AIV:
   case ir::FunctionType::Orchestration:
+  case ir::FunctionType::Group:
     break;
   default:
     fail(op.span_, "an orchestrator calls kernels; " + function->name_ + " is none");
@@ -78,9 +79,20 @@ Held Orchestrator::call(const ir::Call &op) {
     arguments.push_back(valueOf(argument));
   if (function->func_type_ == ir::FunctionType::Orchestration)
     return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
-  addResults(*function, arguments, op.span_);
+  if (function->func_type_ != ir::FunctionType::Group)
+    addResults(*function, arguments, op.span_);
+  if (waitsForPeer(*function)) {
+    together->push_back({function, arguments, op.span_});
+    return resultsOf(*function, arguments);
+  }
+  Held given;
   auto *task = op.kind() == ir::NodeKind::Submit ? static_cast<const ir::Submit *>(&op) : nullptr;
-  auto run = [&] { launch(function, arguments, op.span_); };
+  auto run = [&] {
+    if (function->func_type_ == ir::FunctionType::Group)
+      launchTogether(op.span_, [&] { given = callOrchestrator(function, arguments, op.span_); });
+    else
+      launch(function, arguments, op.span_);
+  };
   auto runAll = [&] {
     if (task && task->core_num_)
       forBlocks(numberOf(task->core_num_), op.span_, run);
@@ -92,7 +104,7 @@ Held Orchestrator::call(const ir::Call &op) {
       where(task->predicate_, runAll);
     else
       runAll();
-    return resultsOf(*function, arguments);
+    return function->func_type_ == ir::FunctionType::Group ? given : resultsOf(*function, arguments);
   });
 }
 
@@ -172,8 +184,19 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
   return tensors;
 }
 
+std::string Orchestrator::freeKernelName(const std::string &wanted) const {
+  auto isTaken = [&](const std::string &name) {
+    return llvm::any_of(planned, [&](const PlannedKernel &kernel) { return kernel.name == name; });
+  };
+  std::string name = wanted;
+  for (int next = 1; isTaken(name); ++next)
+    name = wanted + "_" + std::to_string(next);
+  return name;
+}
+
 const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                             unsigned pointers, bool isBlock, Symbols symbols) {
+                                             unsigned pointers, bool isBlock, Symbols symbols, const Group *group,
+                                             Symbols vectorSymbols) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get())) + (isBlock ? " block" : "");
   for (const PlannedTensor &tensor : tensors)
     key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) +
@@ -181,27 +204,34 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
   for (auto [symbol, extent] : symbols)
     key += " " + symbol->name_hint_ + "=" + std::to_string(extent);
   const PlannedKernel *&found = kernelOf[key];
-  if (!found) {
-    auto isTaken = [&](const std::string &name) {
-      return llvm::any_of(planned, [&](const PlannedKernel &kernel) { return kernel.name == name; });
-    };
-    std::string name = function->name_;
-    for (int next = 1; isTaken(name); ++next)
-      name = function->name_ + "_" + std::to_string(next);
-    planned.push_back({std::move(name), function, std::move(tensors), pointers, isBlock, std::move(symbols), ranks});
-    found = &planned.back();
+  if (found)
+    return *found;
+  std::vector<PlannedTensor> ofVector = tensors;
+  planned.push_back(
+      {freeKernelName(function->name_), function, std::move(tensors), pointers, isBlock, std::move(symbols), ranks});
+  PlannedKernel &made = planned.back();
+  found = &made;
+  if (group) {
+    made.hasQueues = group->hasQueues;
+    const ir::FunctionPtr &vector = group->vector;
+    for (PlannedTensor &tensor : ofVector)
+      tensor.var = vector->params_[size_t(llvm::find(function->params_, tensor.var) - function->params_.begin())];
+    made.peers = {{function->name_, made.name}, {vector->name_, freeKernelName(vector->name_)}};
+    planned.push_back({made.peers[vector->name_], vector, std::move(ofVector), pointers, isBlock,
+                       std::move(vectorSymbols), ranks, made.peers, made.hasQueues});
   }
   return *found;
 }
 
-void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arguments, const ir::Span &span) {
+void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arguments, const ir::Span &span,
+                          const Group *group) {
   if (hasCalledBack)
     fail(span, function->name_ + " is launched behind a call of a SubWorker, which is not lowered yet; call it last");
   constexpr size_t maxLaunches = 1 << 18;
   if (launches.size() == maxLaunches)
     fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
   Launch made{nullptr, {}, {}, span, rank};
-  Symbols symbols;
+  Symbols symbols, vectorSymbols;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarPtr &param = function->params_[i];
     auto *view = std::get_if<View>(&arguments[i]);
@@ -210,18 +240,22 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
       arguments[i] = scalarOf(arguments[i], scalar->dtype_, span);
     else if (scalar)
       made.scalars.push_back(wordOf(arguments[i], scalar->dtype_, span));
-    else if (view && ir::IsA<ir::TensorType>(param->type_))
+    else if (view && ir::IsA<ir::TensorType>(param->type_)) {
+      if (group)
+        checkedArgument(*group->vector, i, *view, vectorSymbols, span);
       arguments[i] = checkedArgument(*function, i, *view, symbols, span);
-    else
+    } else
       fail(span, function->name_ + ": argument " + param->name_hint_ + " is no tensor");
   }
   Calls calls;
   calls.VisitStmt(function->body_);
+  if (group)
+    calls.VisitStmt(group->vector->body_);
   if (!calls.found)
     return; // it only returns its arguments
   std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers);
-  made.kernel =
-      &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, std::move(symbols));
+  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock,
+                           std::move(symbols), group, std::move(vectorSymbols));
   if (made.kernel->isBlock && !host)
     llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
   if (made.kernel->takesRank())

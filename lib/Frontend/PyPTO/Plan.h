@@ -30,7 +30,10 @@ struct PlannedKernel {
   bool isBlock = false;
   std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the kernel leaves open
   int64_t ranks = 1;                                      ///< of the program
+  std::map<std::string, std::string> peers = {}; ///< functions of the task by name: what their kernels are called
 
+  /// Whether the last tensor is memory for the queues of the task.
+  bool hasQueues = false;
   bool takesRank() const {
     return std::any_of(tensors.begin(), tensors.end(), [](const PlannedTensor &tensor) { return tensor.pitch != 0; });
   }

@@ -1317,9 +1317,9 @@ func.func @reserve_base() {
 // -----
 
 func.func @reserve_once() {
-  // expected-error @below {{may stand once in a function}}
+  // expected-error @below {{may stand once in a function, or once with each name}}
   %a = pto.reserve_buffer {name = "a", size = 64, location = #pto.address_space<vec>, auto = true} -> i32
-  %b = pto.reserve_buffer {name = "b", size = 64, location = #pto.address_space<vec>, auto = true} -> i32
+  %b = pto.reserve_buffer {name = "a", size = 64, location = #pto.address_space<vec>, auto = true} -> i32
   return
 }
 
@@ -1338,7 +1338,7 @@ func.func @front_once() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
 // -----
 
 func.func @import_once() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
-  // expected-error @below {{may stand once in a function}}
+  // expected-error @below {{may stand once in a function, or once for each buffer}}
   %a = pto.import_reserved_buffer {name = "q", peer_func = @peer} -> i32
   %b = pto.import_reserved_buffer {name = "q", peer_func = @peer} -> i32
   return

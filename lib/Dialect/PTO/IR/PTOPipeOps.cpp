@@ -117,13 +117,14 @@ LogicalResult ReserveBufferOp::verify() {
     if (isa<SectionCubeOp, SectionVectorOp>(parent))
       scope = parent;
   int count = 0;
-  scope->walk([&](ReserveBufferOp) { ++count; });
+  scope->walk([&](ReserveBufferOp other) { count += other.getName() == getName(); });
   if (scope == func)
     func.walk([&](ReserveBufferOp other) {
-      count -= other->getParentOfType<SectionCubeOp>() || other->getParentOfType<SectionVectorOp>();
+      count -= other.getName() == getName() &&
+               (other->getParentOfType<SectionCubeOp>() || other->getParentOfType<SectionVectorOp>());
     });
   if (count > 1)
-    return emitOpError("may stand once in a function");
+    return emitOpError("may stand once in a function, or once with each name");
   return success();
 }
 
@@ -132,9 +133,11 @@ LogicalResult ImportReservedBufferOp::verify() {
   if (!func)
     return emitOpError("must be in a function");
   int count = 0;
-  func.walk([&](ImportReservedBufferOp) { ++count; });
+  func.walk([&](ImportReservedBufferOp other) {
+    count += other.getName() == getName() && other.getPeerFunc() == getPeerFunc();
+  });
   if (count > 1)
-    return emitOpError("may stand once in a function");
+    return emitOpError("may stand once in a function, or once for each buffer");
   auto peer = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(*this, getPeerFuncAttr());
   if (!peer)
     return emitOpError("expects a function @") << getPeerFunc() << ", there is none";

@@ -36,7 +36,7 @@ static int64_t ringBytes(ReserveBufferOp reserve, const Target &arch) {
   return bytes;
 }
 
-/// The lowest hole between the tiles of the buffer's memory.
+/// The lowest hole between the tiles, and the other buffers with addresses, of the buffer's memory.
 static LogicalResult place(ReserveBufferOp reserve) {
   auto func = reserve->getParentOfType<func::FuncOp>();
   const Target &arch = targetOf(func);
@@ -45,6 +45,10 @@ static LogicalResult place(ReserveBufferOp reserve) {
     std::optional<int64_t> address = alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
     if (address && alloc.getTileType().getLoc() == reserve.getLocation())
       taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), arch));
+  });
+  func.walk([&](ReserveBufferOp other) {
+    if (!other.getAutoAlloc() && other.getLocation() == reserve.getLocation())
+      taken.emplace_back(*other.getBase(), int64_t(*other.getBase()) + static_cast<int32_t>(other.getSize()));
   });
   llvm::sort(taken);
   int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, arch));
