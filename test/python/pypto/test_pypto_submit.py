@@ -60,6 +60,29 @@ def test_tasks_in_arrays():
 
 
 @pl.program
+class Chains:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[128, 64], pl.FP32], out: pl.InOut[pl.Tensor[[128, 64], pl.FP32]]):
+        with pl.manual_scope():
+            for branch in pl.parallel(2):
+                before = None
+                for step in pl.range(4):
+                    out, before = pl.submit(add_number, x, (step * 2 + branch) * 16, 1.0, out, deps=[before])
+            for _, (first,) in pl.range(1, init_values=(None,)):
+                out, last = pl.submit(add_number, x, 0, 2.0, out, deps=[first])
+                first = pl.yield_(last)
+        return out
+
+
+def test_no_task_before_the_first_turn_of_a_loop():
+    x, out = numbers(128, 64), np.zeros((128, 64), np.float32)
+    run(Chains, x, out)
+    expected = x + np.float32(1)
+    expected[:16] = x[:16] + np.float32(2)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pl.program
 class Choice:
     @pl.function(type=pl.FunctionType.Orchestration)
     def main(

@@ -148,18 +148,24 @@ class ControlFlow:
         """[(name, IterArg)]: the explicit ones, then names of outside that the body binds again."""
         found = []
         for name, init in zip(names, inits or [], strict=True):
-            value = self.as_expr(init, node)
+            value = self.initial(init, node)
             found.append((name, ir.IterArg(name, value.type, value, self.span(node))))
         explicit = {*names, *own, *self.yield_targets(nodes)}
         for name in _Bound(nodes).names:
             if name in explicit or name not in self.env:
                 continue
             value = self.env[name]
-            if not isinstance(value, ir.Expr) and not scalars.is_number(value):
+            if value is not None and not isinstance(value, ir.Expr) and not scalars.is_number(value):
                 self.fail(UnsupportedFeatureError, f"{name} is no value that a loop can carry", node)
-            value = self.as_expr(value, node)
+            value = self.initial(value, node)
             found.append((name, ir.IterArg(name, value.type, value, self.span(node))))
         return found
+
+    def initial(self, value, node):
+        """What a loop carries into its first turn; None is no task yet."""
+        if value is None:
+            return ir.create_op("system.task_invalid", span=self.span(node))
+        return self.as_expr(value, node)
 
     def yield_targets(self, nodes):
         """The names that the yield at the end of a body gives its values."""
