@@ -1,6 +1,7 @@
 """The groups `st` and `ut` of regression.pypto: tests of a checkout under pytest with our package, files unmodified.
 
 A test is passed, failed with its reason, or skipped by its own condition. Of one for several platforms one is counted.
+A system test that skips with the option or the variable that it wants is run again with it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"st": ("tests/st",), "ut": ("tests/ut/language", "tests/ut/jit")}
+_WANTED = re.compile(r"Skipped: pass (--[\w-]+) to|set (\w+)=(\w+) and run")
 ERROR_FILES = ("test_error_cases.py", "test_error_wrapping.py", "test_op_validation.py")
 
 
@@ -46,8 +49,30 @@ def environment(rows: Path, folder: str, limit: float, platform: str) -> dict:
     }
 
 
+def wanted(rows: list[dict]) -> tuple[list[str], dict]:
+    """(options, variables of the environment) that skipped tests ask for in their reasons."""
+    found = [_WANTED.search(row.get("reason", "")) for row in rows if row["outcome"] == "skipped"]
+    options = {each[1] for each in found if each and each[1]}
+    return sorted(options), {each[2]: each[3] for each in found if each and each[2]}
+
+
 def run(checkout: Path, file: Path, python: str, limit: float, platform: str) -> list[dict]:
     """The rows of one file: test, outcome (passed, failed, skipped), seconds, reason."""
+    rows = run_with(checkout, file, [str(file)], python, limit, platform, {})
+    options, variables = wanted(rows)
+    if not options:
+        return rows
+    # What they look at lies where kernels are saved, in folders by seconds: other tests may not write there as well.
+    skipped = [f"{file}::{row['test']}" for row in rows if row["outcome"] == "skipped"]
+    again = run_with(checkout, file, [*skipped, *options, "--save-kernels"], python, limit, platform, variables)
+    found = {row["test"]: row for row in again}
+    return [found.get(row["test"], row) if row["outcome"] == "skipped" else row for row in rows]
+
+
+def run_with(
+    checkout: Path, file: Path, arguments: list[str], python: str, limit: float, platform: str, variables: dict
+) -> list[dict]:
+    """The rows of one run of pytest on a file's tests with these arguments and variables of the environment."""
     name = str(file.relative_to(checkout))
     command = [
         python,
@@ -60,7 +85,7 @@ def run(checkout: Path, file: Path, python: str, limit: float, platform: str) ->
         "-p",
         "regression.pypto_plugin",
     ]
-    command += ["-q", "--tb=short", "--no-header", f"--rootdir={checkout}", str(file)]
+    command += ["-q", "--tb=short", "--no-header", f"--rootdir={checkout}", *arguments]
     if name.startswith("tests/st"):
         command += [f"--platform={platform},{platform}sim", "--device=0-7"]
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +94,7 @@ def run(checkout: Path, file: Path, python: str, limit: float, platform: str) ->
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=environment(rows, folder, limit, platform),
+                env={**environment(rows, folder, limit, platform), **variables},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -145,6 +170,8 @@ def main_of(args) -> int:
     """Runs the group that the options name."""
     checkout = Path(args.checkout).resolve()
     todo = files(checkout, args.group, args.only)
+    saved = checkout / "build_output"
+    before = set(saved.iterdir()) if saved.is_dir() else set()
     rows = []
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
         done = pool.map(lambda each: run(checkout, each, args.python, args.timeout, args.platform), todo)
@@ -154,5 +181,7 @@ def main_of(args) -> int:
             print(f"{file.relative_to(checkout)}: {passed} of {len(each)} passed", file=sys.stderr, flush=True)
             if args.json:  # what is known so far, should the run be ended
                 Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    for each in set(saved.iterdir()) - before if saved.is_dir() else ():
+        shutil.rmtree(each, ignore_errors=True)
     report(rows)
     return 0

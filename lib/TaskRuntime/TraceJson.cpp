@@ -96,7 +96,8 @@ private:
       // A point inside the span: viewers attach a flow to the span around it.
       const BlockRecord &producer = *from->second;
       place(producer, "s", producer.end - (producer.end > producer.start), Fields::object());
-      place(*to->second, "f", to->second->start, {{"bp", "e"}});
+      Fields ends = {{"from", toString(edge.producer)}, {"to", toString(edge.consumer)}};
+      place(*to->second, "f", to->second->start, {{"bp", "e"}, {"args", ends}});
       ++flow;
     }
   }

@@ -8,6 +8,7 @@ import numpy as np
 
 from pypto.ir import errors
 from pypto.pypto_core import DataType, ir
+from pypto.runtime import records
 
 _OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
 
@@ -109,12 +110,13 @@ class CompiledProgram:
 
     `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program. A program
     that leaves extents open (pl.dynamic) is compiled at the first call with each set of `sizes`; `pmodel` is None then.
+    `recording`: what runs leave (pypto.runtime.records).
     """
 
     def __init__(self, program, config, order=None, numbers=None, sizes=None):
         self.program, self.platform = program, config.platform
         self._config, self._sizes, self._sized = config, sizes or {}, {}
-        self.output_dir = None
+        self.output_dir = self.recording = None
         main = main_of(program)
         self._name = main.name
         self._numbers = numbers or {}
@@ -176,9 +178,12 @@ class CompiledProgram:
 
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
-        makes the outputs, zeros, and returns them. `config`: for callers that pass one; what was compiled is run."""
+        makes the outputs, zeros, and returns them. `config`: what of the run is recorded; what was compiled is run."""
         if config is not None and "config" in self.param_names:  # a parameter of that name
             keywords["config"] = config
+        elif getattr(config, "enable_chip_swimlane", 0):
+            with records.recorded(self, config.enable_chip_swimlane, config.save_kernels_dir):
+                return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
         if self._open:
             return self._of_sizes(args, keywords, inputs)(*args, **keywords)
@@ -208,6 +213,7 @@ class CompiledProgram:
         key = tuple(sorted(sizes.items()))
         if key not in self._sized:
             self._sized[key] = type(self)(self.program, self._config, self.param_names, self._numbers, sizes)
+        self._sized[key].recording = self.recording
         return self._sized[key]
 
     def _read(self, args, keywords):
@@ -273,7 +279,10 @@ class CompiledProgram:
             kind = made.type.removeprefix("tensor(").removesuffix(")")
             returned.append(_zeros(made.shape, "float32" if kind == "float" else kind, args))
             memory[name] = read(name, returned[-1]).data
-        errors.of_run(self.program, self._session.run_in_place, memory)
+        if self.recording:
+            records.run(self, memory)
+        else:
+            errors.of_run(self.program, self._session.run_in_place, memory)
         return returned
 
 

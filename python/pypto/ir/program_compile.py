@@ -1,7 +1,5 @@
 """`ir.compile`: a program as files and ready to run."""
 
-import os
-import time
 import warnings
 from pathlib import Path
 
@@ -9,6 +7,7 @@ from pypto.ir.compiled_program import CompiledProgram, compile_to
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
+from pypto.runtime.records import default_folder
 
 
 def compile_program(
@@ -44,8 +43,7 @@ def compile_program(
     else:
         compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
     if output_dir is None:
-        base = os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output")
-        output_dir = Path(base) / f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}"
+        output_dir = default_folder(program.name)
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
     for part in parts:

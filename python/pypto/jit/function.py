@@ -4,6 +4,7 @@ import inspect
 import sys
 
 from pypto.jit.definition import Definition, fingerprint
+from pypto.runtime.records import recorded
 
 
 def key_of(value):
@@ -28,7 +29,8 @@ class JITFunction(Definition):
         config = _config(config)
         compiled, values = self._compiled(args, keywords, config)
         if not config.codegen_only:
-            compiled.launch(values)
+            with recorded(compiled, config.enable_chip_swimlane, config.save_kernels_dir):
+                compiled.launch(values)
 
     def compile(self, *args, config=None, **keywords):
         """The CompiledProgram for such arguments, without running it. Without any: for what the annotations say."""

@@ -95,7 +95,7 @@ def run(program, *tensors, config=None):
     config = config or RunConfig()
     compiled = CompiledProgram(program, config)
     if tensors and not config.codegen_only:
-        compiled(*tensors)
+        compiled(*tensors, config=config)
     return compiled
 
 

@@ -37,6 +37,13 @@ def _kernels(program, main):
         pending[:0] = [*getattr(stmt, "stmts", []), *(each for each in inner if each is not None)]
 
 
+def kernel_names(program):
+    """The names of a program's kernels in the order of their numbers (func_id)."""
+    from pypto.ir.compiled_program import main_of
+
+    return [name for name, _ in _kernels(program, main_of(program))]
+
+
 def write_tree(program, folder, platform):
     """Writes NAME.pmodel, NAME.pypto (the program's bytes), kernels/NAME.pto, orchestration/NAME.cpp and
     kernel_config.py into a folder. ValueError for a program without an orchestrator; ParserError with the place."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto.runtime import RunConfig, run  # noqa: F401
+from pypto.runtime.records import recorded
 
 _SWIMLANE_FULL_LEVEL = 4
 _SWIMLANE_MAX_LEVEL = 4
@@ -104,7 +105,8 @@ def _execute_on_device(
     missing = [name for name in names if name not in values]
     if missing:  # harnesses pass by position
         values = dict(zip(names, values.values(), strict=True))
-    chip_callable(**{name: values[name] for name in names})
+    with recorded(chip_callable, dfx.enable_chip_swimlane, work_dir):
+        chip_callable(**{name: values[name] for name in names})
     outputs = {name: tensors[name] for name in golden.__outputs__}
     if validate:
         for name, expected in _expected(work_dir, golden, before).items():

@@ -56,6 +56,19 @@ def test_a_folder_that_is_no_checkout(tmp_path):
     assert done.returncode == 1 and "has no folder examples" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_options_that_skipped_tests_ask_for():
+    from regression.pypto_tests import wanted
+
+    rows = [
+        {"outcome": "skipped", "reason": "Skipped: pass --enable-chip-swimlane to validate the chain"},
+        {"outcome": "skipped", "reason": "Skipped: a witness; set PYPTO_EXTRA=1 and run this test node by itself"},
+        {"outcome": "skipped", "reason": "Skipped: Under debugging"},
+        {"outcome": "passed"},
+        {"outcome": "failed", "reason": "Skipped: pass --other to see"},
+    ]
+    assert wanted(rows) == (["--enable-chip-swimlane"], {"PYPTO_EXTRA": "1"})
+
+
 def test_modes_of_switches_and_devices():
     from regression.pypto import modes
 

@@ -1,5 +1,6 @@
 """`run`, `ir.compile`, ChipWorker and programs in class form, against numpy."""
 
+import json
 import os
 from pathlib import Path
 
@@ -174,3 +175,37 @@ class NoMain:
 def test_a_program_without_an_entry():
     with pytest.raises(ValueError, match="NoMain: has no orchestrator, but one, two"):
         run(NoMain)
+
+
+def test_records_say_which_core_ran_which_task_when(tmp_path):
+    a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
+    run(Graph, a, b, c, config=RunConfig(enable_chip_swimlane=3, save_kernels_dir=tmp_path))
+    np.testing.assert_array_equal(c, np.maximum(a + b, 0) + a)
+    folder = tmp_path / "dfx_outputs"
+    records = json.loads((folder / "chip_swimlane_records.json").read_text())
+    names = json.loads((folder / "name_map_Graph.json").read_text())["callable_id_to_name"]
+    tasks = records["tasks"]
+    assert records["chip_swimlane_level"] == 3
+    assert [names[str(each["func_id"])] for each in tasks] == ["add", "relu", "add"] == [each["name"] for each in tasks]
+    for before, after in zip(tasks, tasks[1:], strict=False):
+        assert after["task_id"] in before["fanout"] and after["start_time_us"] >= before["end_time_us"]
+    assert all(each["core_type"] == "aiv" and each["duration_us"] > 0 for each in tasks)
+    assert json.loads((folder / "merged_swimlane.json").read_text())["traceEvents"]
+
+
+def test_records_of_jit_and_of_compiled_programs(tmp_path):
+    @pl.jit
+    def twice(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y[:] = pl.add(x, x)
+
+    x, y = numbers(16, 32), zeros(16, 32)
+    twice(x, y, config=RunConfig(enable_chip_swimlane=True, save_kernels_dir=tmp_path / "jit"))
+    np.testing.assert_array_equal(y, x + x)
+    assert (tmp_path / "jit" / "dfx_outputs" / "chip_swimlane_records.json").is_file()
+    compiled = ir.compile(Graph, output_dir=tmp_path / "tree")
+    c = zeros(16, 32)
+    compiled(x, x, c, config=RunConfig(enable_chip_swimlane=1))
+    np.testing.assert_array_equal(c, np.maximum(x + x, 0) + x)
+    assert (tmp_path / "tree" / "dfx_outputs" / "chip_swimlane_records.json").is_file()
+    assert compiled.recording is None
