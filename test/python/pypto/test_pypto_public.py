@@ -1,6 +1,7 @@
 """regression/pypto.py over tests of a small checkout, and the harness API that they load."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,15 +135,71 @@ def test_a_visitor_sees_calls_in_the_ir():
     assert {"tile.load", "tile.adds", "tile.store", "kernel"} <= set(visitor.found)
 
 
-@pytest.mark.parametrize("m, k, n", [(128, 64, 128), (160, 64, 160), (16, 4096, 16), (300, 700, 500), (1, 8, 1)])
-def test_parts_of_a_product_fit_l0(m, k, n):
+def product(m, k, n, size=2, **others):
     config = passes.l0_tile_chooser.L0TileConfig()
-    config.M, config.K, config.N, config.bytes_a, config.bytes_b = m, k, n, 4, 4
+    config.M, config.K, config.N, config.bytes_a, config.bytes_b = m, k, n, size, size
+    for name, value in others.items():
+        setattr(config, name, value)
+    return config
+
+
+ALL_WAYS = {"allow_a_stationary": True, "allow_b_stationary": True, "allow_double_buffer_c": True}
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("m, k, n", [(128, 64, 128), (160, 64, 160), (16, 4096, 16), (304, 704, 512), (16, 16, 16)])
+def test_parts_of_a_product_fit_l0(m, k, n, size):
+    config = product(m, k, n, size, allow_k_boundary=True, **ALL_WAYS)
     choice = passes.l0_tile_chooser.choose_l0_tile(config)
-    assert 2 * choice.m * choice.k * 4 <= config.l0a_bytes and 2 * choice.n * choice.k * 4 <= config.l0b_bytes
-    assert choice.m * choice.n * 4 <= config.l0c_bytes and choice.m <= m
+    held = choice.stationarity.name
+    assert choice.m * choice.k * size * (2 - (held == "AStationary")) <= config.l0a_bytes
+    assert choice.n * choice.k * size * (2 - (held == "BStationary")) <= config.l0b_bytes
+    assert choice.m * choice.n * 4 * (1 + choice.double_buffer_c) <= config.l0c_bytes and choice.m <= m
+
+
+# Points that the public planner's tests pin.
+@pytest.mark.parametrize(
+    "config, parts, held, twice",
+    [
+        (product(16, 512, 256), (16, 256, 64), "OutputStationary", False),
+        (product(4096, 4096, 4096, allow_double_buffer_c=True), (128, 256, 64), "OutputStationary", False),
+        (product(160, 64, 160, 4, allow_k_boundary=True, **ALL_WAYS), (80, 128, 64), "OutputStationary", True),
+        (product(256, 64, 256, 4, allow_k_boundary=True, **ALL_WAYS), (32, 256, 64), "BStationary", True),
+        (
+            product(256, 128, 544, allow_a_stationary=True, allow_b_stationary=True),
+            (256, 128, 128),
+            "AStationary",
+            False,
+        ),
+    ],
+)
+def test_parts_of_least_estimated_cycles(config, parts, held, twice):
+    choice = passes.l0_tile_chooser.choose_l0_tile(config)
+    assert (choice.m, choice.n, choice.k) == parts
+    assert choice.stationarity.name == held and choice.double_buffer_c == twice
+
+
+def test_cycles_of_one_part():
+    choice = passes.l0_tile_chooser.choose_l0_tile(product(64, 64, 64))
+    loads = 64 * 64 * 2 / 129.7 + 64 * 64 * 2 / 85.4
+    cube = 21 + 4 * 4 * 4  # one instruction of 4 x 4 x 4 fractals
+    assert choice.estimated_cost_cycles == round(max(loads, cube) + 164 + 64 * 4.45)
+    assert choice.estimated_traffic_bytes == 2 * 64 * 64 * 2 + 64 * 64 * 4
+
+
+@pytest.mark.parametrize(
+    "others, message",
+    [
+        ({"M": 7}, "allow_padding=false but M=7 is less than 16"),
+        ({"K": 130}, "no part of 128 x 130 x 128 fits: K is a multiple of 16"),
+        ({"max_n": 8}, "max_n must be zero (no limit) or at least min_n=16"),
+    ],
+)
+def test_products_without_parts(others, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        passes.l0_tile_chooser.choose_l0_tile(product(128, 128, 128, **others))
 
 
 def test_parts_of_no_product():
-    with pytest.raises(ValueError, match="extents must be positive, not 0 x 0 x 0"):
+    with pytest.raises(ValueError, match="M, N, K must all be positive, not 0, 0, 0"):
         passes.l0_tile_chooser.choose_l0_tile(passes.l0_tile_chooser.L0TileConfig())
