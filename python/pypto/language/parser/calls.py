@@ -163,7 +163,8 @@ class Calls:
         declared, self.declared = self.declared, None
         if name == "pl.assemble" and len(arguments) > 2 and is_tile(arguments[1]) and is_tensor(arguments[0]):
             name, arguments = "tile.store", [arguments[1], arguments[2], arguments[0], *arguments[3:]]
-        if name in _GENERATED and isinstance(declared, ir.TensorType):
+        is_free = name == "pl.full" and not self.loads_tiles and not isinstance(declared, ir.TileType)
+        if name in _GENERATED and (is_free or isinstance(declared, ir.TensorType)):
             name = name.replace("pl.", "tensor.")
         says_type = arguments or "shape" in keywords or "dtype" in keywords
         if name.rpartition(".")[2] in _POPS and isinstance(declared, ir.TileType) and not says_type:

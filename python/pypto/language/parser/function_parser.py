@@ -101,6 +101,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.given_back = {}  # arguments that a call gives back, by the variable of its results
         self.returned = []
         self.scratch = set()  # tensors that operations use as they like
+        self.loads_tiles = True  # pl.full makes a tile then, else a tensor
 
     def emit(self, stmt):
         super().emit(stmt)
@@ -168,6 +169,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
 
     def function(self, node, options):
         self.strict = bool(options.get("strict_ssa", False))
+        self.loads_tiles = any(isinstance(each, ast.Attribute) and each.attr == "load" for each in ast.walk(node))
         params, directions = self.parameters(node)
         declared = self.results(node)
         is_sub_worker = options.get("role") == ir.Role.SubWorker
