@@ -162,6 +162,58 @@ def test_two_sizes_are_one_number_of_rows(tmp_path, quantize, tolerance):
             assert ours.tobytes() == fixed[:batch, :length].tobytes(), (batch, length)
 
 
+def positioned(path):
+    """Words with positions, a LayerNorm, two layers whose sums are cut, a residual."""
+    save(
+        path,
+        [
+            node("Gather", ["words", "ids"], ["word"]),
+            node("Gather", ["kinds", "types"], ["kind"]),
+            node("Shape", ["ids"], ["shape"]),
+            node("Slice", ["shape", "one", "two"], ["length"]),
+            node("Slice", ["places", "zero", "length", "one"], ["place"]),
+            node("Add", ["word", "kind"], ["sum"]),
+            node("Add", ["sum", "place"], ["placed"]),
+            node("LayerNormalization", ["placed", "scale", "shift"], ["normed"], axis=-1),
+            node("MatMul", ["normed", "w1"], ["wide"]),
+            node("Relu", ["wide"], ["active"]),
+            node("MatMul", ["active", "w2"], ["narrow"]),
+            node("Add", ["narrow", "normed"], ["y"]),
+        ],
+        [info("ids", I, ["batch", "length"]), info("types", I, ["batch", "length"])],
+        [info("y", F, ["batch", "length", 96])],
+        [
+            *(weight(name, matrix(*shape)) for name, shape in {"words": (11, 96), "kinds": (2, 96)}.items()),
+            weight("places", matrix(90, 96)[None]),
+            *(weight(name, np.array([value], np.int64)) for name, value in {"zero": 0, "one": 1, "two": 2}.items()),
+            *(weight(name, matrix(96)) for name in ("scale", "shift")),
+            weight("w1", matrix(96, 1500)),
+            weight("w2", matrix(1500, 96)),
+        ],
+    )
+
+
+@pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
+def test_each_size_has_the_bits_of_its_own_file(tmp_path, quantize):
+    """Files of fixed sizes cut sums and tile in other ways, a batch of one has fewer dimensions: the same bits."""
+    positioned(tmp_path / "m.onnx")
+    ranges = {"batch": (1, 4, 1), "length": (1, 90, 1)}
+    summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 24, ranges=ranges)
+    assert summary["bounded"] == ["batch", "length"] and not summary["remarks"]
+    session, reference = InferenceSession(str(tmp_path / "all.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    tolerance = {"F32": 1e-4, "F16": 2e-2, "BF16": 2e-1}[quantize]
+    for batch, length in ((1, 1), (1, 17), (1, 90), (4, 1), (3, 33), (2, 64), (4, 90)):
+        sizes = {"batch": [batch], "length": [length]}
+        convert(tmp_path / "m.onnx", tmp_path / "one.pmodel", quantize, 24, sizes=sizes)
+        feed = {
+            "ids": RANDOM.integers(-11, 11, (batch, length)),
+            "types": RANDOM.integers(0, 2, (batch, length)),
+        }
+        (ours,), (fixed,) = session.run(None, feed), InferenceSession(str(tmp_path / "one.pmodel")).run(None, feed)
+        np.testing.assert_allclose(ours, reference.run(None, feed)[0], rtol=tolerance, atol=tolerance)
+        assert ours.tobytes() == fixed.tobytes(), (batch, length)
+
+
 def test_words_of_two_sizes(tmp_path):
     save(
         tmp_path / "m.onnx",

@@ -17,7 +17,7 @@ const Shape products[] = {{1, 1, 1},    {1, 9, 40},   {3, 8, 17},    {15, 7, 24}
 
 uint32_t up(uint32_t v, uint32_t to) { return (v + to - 1) / to * to; }
 
-template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
+template <class C, unsigned Lanes> void checkProduct(const Shape &s, uint32_t step = 8) {
   uint32_t rows = up(s.rows, 16), cols = up(s.cols, 16), depth = up(s.depth, 8);
   auto a = randomValues<C>(size_t(s.rows) * s.depth, 1), b = randomValues<C>(size_t(s.depth) * s.cols, 2),
        bias = randomValues<C>(s.cols, 3);
@@ -34,7 +34,7 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
   tile.rows = depth, tile.cols = cols, tile.validRows = s.depth, tile.validCols = s.cols;
   // Integer tiles are i8; the micro-kernel takes i32 panels.
   MatmulTask<C> task;
-  task.rows = s.rows, task.cols = s.cols, task.depth = s.depth;
+  task.rows = s.rows, task.cols = s.cols, task.depth = s.depth, task.step = step;
   task.left = left.data(), task.leftBlockStride = size_t(depth) * 16, task.leftStride = 128;
   PanelCache cache;
   MatmulTask<float> packing;
@@ -50,13 +50,18 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
     for (uint32_t j = 0; j < cols; ++j) {
       C expected = C(-5); // elements outside the valid region are unchanged
       if (i < s.rows && j < s.cols) {
-        C sum = 0;
-        for (uint32_t k = 0; k < s.depth; ++k)
-          if constexpr (std::is_same_v<C, float>)
-            sum = std::fma(a[i * s.depth + k], b[k * s.cols + j], sum);
-          else
-            sum = C(uint32_t(sum) + uint32_t(a[i * s.depth + k]) * uint32_t(b[k * s.cols + j]));
-        expected = C(C(sum + bias[j]) + sum);
+        C sum = bias[j];
+        for (int round = 0; round < 2; ++round) // the second product adds to the first
+          for (uint32_t from = 0; from < s.depth; from += step) {
+            C part = 0;
+            for (uint32_t k = from; k < std::min(s.depth, from + step); ++k)
+              if constexpr (std::is_same_v<C, float>)
+                part = std::fma(a[i * s.depth + k], b[k * s.cols + j], part);
+              else
+                part = C(uint32_t(part) + uint32_t(a[i * s.depth + k]) * uint32_t(b[k * s.cols + j]));
+            sum = C(sum + part);
+          }
+        expected = sum;
       }
       ASSERT_TRUE(sameBits(out[j / 16 * 16 * rows + i * 16 + j % 16], expected))
           << Lanes << " lanes, " << s.rows << "x" << s.depth << "x" << s.cols << " at " << i << "," << j;
@@ -67,6 +72,8 @@ TEST(MatmulKernel, EveryPanelWidthAndRaggedRows) {
   for (const Shape &s : products) {
     checkProduct<float, 8>(s);
     checkProduct<float, 16>(s);
+    checkProduct<float, 16>(s, 16);
+    checkProduct<float, 8>(s, 32);
     checkProduct<int32_t, 8>(s);
     checkProduct<int32_t, 16>(s);
   }

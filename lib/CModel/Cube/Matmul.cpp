@@ -25,6 +25,11 @@ const MatmulKernel &matmulKernel() {
   return kernel;
 }
 
+/// Values of k that the cube core multiplies at a time, a row of a box. Integers wrap: their order does not matter.
+template <class A, class C> constexpr uint32_t productStep() {
+  return std::is_same_v<C, float> ? 32 / sizeof(A) : 4096;
+}
+
 template <class A, class B, class C>
 void product(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b,
              const LocalTile *bias) {
@@ -33,6 +38,7 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
   task.rows = dst.validRows;
   task.cols = dst.validCols;
   task.depth = a.validCols;
+  task.step = productStep<A, C>();
   packLeft<A, C>(task, core.leftPanels, a);
   packRight<B, C>(task, core.rightPanels, b, kernel.lanes);
   task.dst = dst.as<C>();
@@ -116,21 +122,16 @@ void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const 
       right[size_t(k) * cols + j] = double(smallAt(b, b.offset(k, j))) * powers[scalesB.at<uint8_t>(k / group, j)];
   std::vector<float> sums(cols);
   for (uint32_t i = 0; i < rows; ++i) {
-    std::fill(sums.begin(), sums.end(), 0.0f);
+    for (uint32_t j = 0; j < cols; ++j)
+      sums[j] = (acc ? acc->at<float>(i, j) : 0.0f) + (bias ? bias->as<float>()[j] : 0.0f);
     for (uint32_t k = 0; k < depth; ++k) { // a row of sums at a time
       double x = left[size_t(i) * depth + k];
       const double *y = &right[size_t(k) * cols];
       float *sum = sums.data();
       forBlocks(cols, [&](size_t j) { sum[j] = float(double(sum[j]) + x * y[j]); });
     }
-    for (uint32_t j = 0; j < cols; ++j) {
-      float sum = sums[j];
-      if (acc)
-        sum = acc->at<float>(i, j) + sum;
-      if (bias)
-        sum = sum + bias->as<float>()[j];
-      dst.at<float>(i, j) = sum;
-    }
+    for (uint32_t j = 0; j < cols; ++j)
+      dst.at<float>(i, j) = sums[j];
   }
 }
 

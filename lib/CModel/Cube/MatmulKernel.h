@@ -58,43 +58,44 @@ template <class V> inline V multiplyAdd(V a, V b, V c) {
   }
 }
 
-/// Adds accumulator and bias to rows of V vectors and stores the valid elements.
-template <class C, unsigned Lanes, int V>
-inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uint32_t row, uint32_t rows,
-                       uint32_t col) {
-  using VecC = Vec<C, Lanes>;
-  for (int j = 0; j < V; ++j) {
-    uint32_t c = col + uint32_t(j) * Lanes;
-    size_t at = c % 16 + size_t(row) * 16;
-    C *dst = t.dst + size_t(c / 16) * t.dstRows * 16 + at;
-    const C *acc = t.acc ? t.acc + size_t(c / 16) * t.accRows * 16 + at : nullptr;
-    uint32_t n = t.cols - c < Lanes ? t.cols - c : Lanes;
-    VecC bias = {};
-    if (t.bias)
-      for (uint32_t e = 0; e < n; ++e)
-        bias[e] = t.bias[c + e];
-    for (uint32_t i = 0; i < rows; ++i) {
-      VecC result = results[i * V + j];
-      if (acc)
-        result = loadVector<VecC>(acc + i * 16) + result;
-      if (t.bias)
-        result = result + bias;
-      if (n == Lanes)
-        std::memcpy(dst + i * 16, &result, sizeof result);
-      else
-        for (uint32_t e = 0; e < n; ++e)
-          dst[i * 16 + e] = C(result[e]);
-    }
-  }
+/// What the chain of an element begins with: the accumulator plus the bias, either alone, or zero.
+template <class C, unsigned Lanes> inline Vec<C, Lanes> firstSum(const MatmulTask<C> &t, uint32_t row, uint32_t col) {
+  Vec<C, Lanes> first = {};
+  uint32_t n = t.cols - col < Lanes ? t.cols - col : Lanes;
+  if (t.acc)
+    first = loadVector<Vec<C, Lanes>>(t.acc + size_t(col / 16) * t.accRows * 16 + size_t(row) * 16 + col % 16);
+  if (t.bias)
+    for (uint32_t e = 0; e < n; ++e)
+      first[e] += t.bias[col + e];
+  return first;
 }
 
-/// R rows x V vectors of one panel: chains of multiply-adds over k ascending, then + accumulator, then + bias.
+/// Stores the valid elements of a vector.
+template <class C, unsigned Lanes>
+inline void storeSum(const MatmulTask<C> &t, const Vec<C, Lanes> &sum, uint32_t row, uint32_t col) {
+  C *dst = t.dst + size_t(col / 16) * t.dstRows * 16 + size_t(row) * 16 + col % 16;
+  uint32_t n = t.cols - col < Lanes ? t.cols - col : Lanes;
+  if (n == Lanes)
+    std::memcpy(dst, &sum, sizeof sum);
+  else
+    for (uint32_t e = 0; e < n; ++e)
+      dst[e] = C(sum[e]);
+}
+
+/// R rows x V vectors of one panel. Each step of `t.step` values of k is a chain of multiply-adds from 0, k ascending;
+/// the steps are added to the accumulator one after the other.
 template <class C, unsigned Lanes, int R, int V>
 inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32_t row, uint32_t validRows,
                       uint32_t col) {
   using VecC = Vec<C, Lanes>;
-  VecC sum[R][V] = {};
-  auto step = [&](uint32_t k, const C *left) __attribute__((always_inline)) {
+  VecC total[R][V] = {};
+  if (t.acc || t.bias)
+    for (int i = 0; i < R; ++i)
+      for (int j = 0; j < V; ++j)
+        if (uint32_t(i) < validRows && col + uint32_t(j) * Lanes < t.cols)
+          total[i][j] = firstSum<C, Lanes>(t, row + uint32_t(i), col + uint32_t(j) * Lanes);
+  VecC sum[R][V];
+  auto multiply = [&](uint32_t k, const C *left) __attribute__((always_inline)) {
     VecC right[V];
 #pragma clang loop unroll(full)
     for (int j = 0; j < V; ++j)
@@ -107,39 +108,30 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
         sum[i][j] = multiplyAdd(broadcast, right[j], sum[i][j]);
     }
   };
-  uint32_t depth = t.depth;
-  for (; depth >= leftGroup; depth -= leftGroup, a += t.leftStride, panel += leftGroup * V * Lanes)
+  for (uint32_t depth = t.depth; depth;) {
+    uint32_t step = depth < t.step ? depth : t.step;
+    depth -= step;
 #pragma clang loop unroll(full)
-    for (uint32_t k = 0; k < leftGroup; ++k)
-      step(k, a);
-  for (uint32_t k = 0; k < depth; ++k)
-    step(k, a);
-  if (validRows == R && t.cols - col >= V * Lanes && !t.bias) {
+    for (int i = 0; i < R; ++i)
 #pragma clang loop unroll(full)
-    for (int j = 0; j < V; ++j) {
-      uint32_t c = col + uint32_t(j) * Lanes;
-      size_t at = c % 16 + size_t(row) * 16;
-      C *dst = t.dst + size_t(c / 16) * t.dstRows * 16 + at;
-      if (t.acc) {
-        const C *acc = t.acc + size_t(c / 16) * t.accRows * 16 + at;
+      for (int j = 0; j < V; ++j)
+        sum[i][j] = VecC{};
+    for (; step >= leftGroup; step -= leftGroup, a += t.leftStride, panel += leftGroup * V * Lanes)
 #pragma clang loop unroll(full)
-        for (int i = 0; i < R; ++i)
-          sum[i][j] = loadVector<VecC>(acc + i * 16) + sum[i][j];
-      }
+      for (uint32_t k = 0; k < leftGroup; ++k)
+        multiply(k, a);
+    for (uint32_t k = 0; k < step; ++k)
+      multiply(k, a);
 #pragma clang loop unroll(full)
-      for (int i = 0; i < R; ++i)
-        std::memcpy(dst + i * 16, &sum[i][j], sizeof(VecC));
-    }
-    return;
+    for (int i = 0; i < R; ++i)
+#pragma clang loop unroll(full)
+      for (int j = 0; j < V; ++j)
+        total[i][j] = total[i][j] + sum[i][j];
   }
-  // Copied through memory: the sums stay in registers only if every index into them is a constant.
-  VecC results[R][V];
-#pragma clang loop unroll(full)
   for (int i = 0; i < R; ++i)
-#pragma clang loop unroll(full)
     for (int j = 0; j < V; ++j)
-      std::memcpy(&results[i][j], &sum[i][j], sizeof(VecC));
-  finishRows<C, Lanes, V>(t, &results[0][0], row, validRows, col);
+      if (uint32_t(i) < validRows && col + uint32_t(j) * Lanes < t.cols)
+        storeSum<C, Lanes>(t, total[i][j], row + uint32_t(i), col + uint32_t(j) * Lanes);
 }
 
 /// All rows of one panel of V vectors.

@@ -10,10 +10,11 @@ namespace pto_mlir::cmodel {
 /// Contiguous columns of the left operand in each row of a box.
 inline constexpr uint32_t leftGroup = 8;
 
-/// dst[rows, cols] = left[rows, depth] x right[depth, cols], then + acc (when not null), then + bias row (when not
-/// null).
+/// dst[rows, cols] = acc (when not null) + bias row (when not null) + left[rows, depth] x right[depth, cols], `step`
+/// values of k at a time: a product cut at any multiple of the step has the same bits.
 template <class C> struct MatmulTask {
   uint32_t rows = 0, cols = 0, depth = 0;
+  uint32_t step = leftGroup; ///< a multiple of leftGroup
   /// Element (i, k) is left[i / 16 * leftBlockStride + k / 8 * leftStride + i % 16 * 8 + k % 8]; whole boxes of 16 rows
   /// are readable.
   const C *left = nullptr;

@@ -49,6 +49,25 @@ SmallVector<ReassociationIndices> groupLoops(linalg::LinalgOp op, ArrayRef<Affin
   return groups;
 }
 
+/// What `value` is computed from elementwise, of the same shape: its rows tell the extents, and `value` need not be
+/// stored for them.
+Value shapeSource(Value value) {
+  while (auto op = value.getDefiningOp<linalg::GenericOp>()) {
+    if (op.getNumLoops() != op.getNumParallelLoops() ||
+        !op.getIndexingMapMatchingResult(cast<OpResult>(value)).isIdentity())
+      break;
+    auto source = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+      auto type = dyn_cast<RankedTensorType>(input->get().getType());
+      return type && type.getShape() == cast<RankedTensorType>(value.getType()).getShape() &&
+             op.getMatchingIndexingMap(input).isIdentity() && !input->get().getDefiningOp<top::WeightOp>();
+    });
+    if (source == op.getDpsInputOperands().end())
+      break;
+    value = (*source)->get();
+  }
+  return value;
+}
+
 /// Makes operands that lack the outer size of `op` but have the next one rows of their own for each outer index, so
 /// that both sizes can be one. Their other dimensions are those of the loops, behind dimensions of one element.
 void repeatRows(linalg::GenericOp op, ArrayRef<AffineExpr> loops, OpBuilder &builder) {
@@ -60,7 +79,7 @@ void repeatRows(linalg::GenericOp op, ArrayRef<AffineExpr> loops, OpBuilder &bui
   });
   if (whole == op.getDpsInputOperands().end())
     return;
-  Value like = (*whole)->get();
+  Value like = shapeSource((*whole)->get());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap rows = AffineMap::getMultiDimIdentityMap(rank, op.getContext()).dropResult(0);
   bool changed = false;

@@ -26,11 +26,12 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
   return %1 : tensor<2x2xf32>
 }
 
-// A broadcast scale and shift stay f32; a constant as large as the tensor is narrowed.
+// Constants that are added or multiplied stay f32, as large as the tensor, too; those of other ops are narrowed.
 // CHECK-LABEL: func.func @affine
 // CHECK: top.mul {{.*}} : (tensor<2x3xf16>, tensor<1xf32>) -> tensor<2x3xf16>
 // CHECK: top.add {{.*}} : (tensor<3xf32>, tensor<2x3xf16>) -> tensor<2x3xf16>
-// CHECK: top.sub {{.*}} : (tensor<2x3xf16>, tensor<2x3xf16>) -> tensor<2x3xf16>
+// CHECK: top.sub {{.*}} : (tensor<2x3xf16>, tensor<2x3xf32>) -> tensor<2x3xf16>
+// CHECK: top.max {{.*}} : (tensor<2x3xf16>, tensor<2x3xf16>) -> tensor<2x3xf16>
 func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %scale = arith.constant dense<0.1> : tensor<1xf32>
   %shift = arith.constant dense<[0.1, 0.2, 0.3]> : tensor<3xf32>
@@ -38,7 +39,8 @@ func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = top.mul %x, %scale : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
   %1 = top.add %shift, %0 : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = top.sub %1, %whole : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %2 : tensor<2x3xf32>
+  %3 = top.max %2, %whole : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %3 : tensor<2x3xf32>
 }
 
 // -----

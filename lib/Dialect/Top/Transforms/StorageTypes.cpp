@@ -21,16 +21,14 @@ namespace pto_mlir::top {
 
 namespace {
 
-// Scales and shifts that are broadcast: they cost nothing as f32, and rounding them would bias whole channels.
-bool isSpread(OpOperand &use) {
+// Constants that an elementwise op combines with a tensor: they cost little as f32, rounding them would bias whole
+// channels, and a table of positions is the same for a batch of one and of many.
+bool isCombinedConstant(OpOperand &use) {
   Operation *op = use.getOwner();
   if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
     return false;
-  auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
   auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
-  Value other = op->getOperand(1 - use.getOperandNumber());
-  return isConstant(use.get()) && !isConstant(other) &&
-         elements(use.get().getType()) < elements(op->getResultTypes()[0]);
+  return isConstant(use.get()) && !isConstant(op->getOperand(1 - use.getOperandNumber()));
 }
 
 // Operands that stay f32 because they are combined with an f32 accumulator or are statistics.
@@ -201,9 +199,9 @@ void Narrowing::narrowConstants() {
     std::optional<Weight> weight = getConstant(wide);
     if (!weight)
       continue;
-    bool spreads = llvm::any_of(wide.getUses(), isSpread) && fits(*weight);
+    bool combined = llvm::any_of(wide.getUses(), isCombinedConstant) && fits(*weight);
     auto narrows = [&](OpOperand &use) {
-      return !staysWide(use) && !(spreads && isSpread(use)) && !isa<func::ReturnOp>(use.getOwner()) &&
+      return !staysWide(use) && !(combined && isCombinedConstant(use)) && !isa<func::ReturnOp>(use.getOwner()) &&
              !kept.contains(use.getOwner());
     };
     if (llvm::none_of(wide.getUses(), narrows))
