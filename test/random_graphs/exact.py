@@ -9,6 +9,7 @@ SAFETY, is their error. Where an output jumps, the inputs are too near a discont
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -130,6 +131,30 @@ class MeanVarianceNormalization(OpRun):
         return (centred / (np.sqrt(np.mean(centred**2, axis=axes, keepdims=True)) + 1e-9),)
 
 
+class Erf(OpRun):
+    """The reference's rounds to float32."""
+
+    op_domain = ""
+
+    def _run(self, x):
+        return (_erf(x).astype(x.dtype),)
+
+
+class Gelu(OpRun):
+    """The reference's body calls its own Erf, and loses what 1 takes from it."""
+
+    op_domain = ""
+
+    def _run(self, x, approximate=None):
+        if approximate == "tanh":
+            return (x / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),)
+        return (x * _erfc(-x / np.sqrt(2)).astype(x.dtype) / 2,)
+
+
+_erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
+NEW_OPS = [Erf, Gelu, GlobalLpPool, LRN, MeanVarianceNormalization]
+
+
 class Evaluator:
     """One node in float64."""
 
@@ -143,7 +168,7 @@ class Evaluator:
         model = helper.make_model(graph, opset_imports=imports)
         self.names = names
         try:
-            self.run_with = ReferenceEvaluator(model, new_ops=[GlobalLpPool, LRN, MeanVarianceNormalization])
+            self.run_with = ReferenceEvaluator(model, new_ops=NEW_OPS)
         except Exception as error:
             raise Unusable(f"the reference: {type(error).__name__}: {error}") from error
 
