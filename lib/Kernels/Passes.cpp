@@ -14,11 +14,13 @@ namespace {
 void registerKernelPasses() {
   registerBuildAttentionKernels();
   registerBuildCubeKernels();
+  registerBuildRecurrentKernels();
   registerBuildTemplateKernels();
   registerFormKernels();
   registerAssignSizes();
   registerJoinKernels();
   registerRemarkCosts();
+  registerSplitRecurrences();
   registerTileVectorKernels();
 }
 } // namespace pto_mlir

@@ -28,12 +28,14 @@ void buildTransformPipeline(OpPassManager &pm, const TransformPipelineOptions &o
 void buildKernelsPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage) {
   // What is on pointers is done for the passes of vector kernels.
   pm.addPass(createBuildTemplateKernels({options.numCore}));
+  pm.addPass(createSplitRecurrences({options.numCore}));
   pm.addPass(createTileVectorKernels({options.numCore}));
   if (stage)
     stage(pm, "tiled");
   pm.addPass(createBufferizeVectorKernels());
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
   pm.addPass(createBuildAttentionKernels({options.numCore}));
+  pm.addPass(createBuildRecurrentKernels({options.numCore}));
   // The split of K is independent of the number of cores, so that results are bit-identical.
   pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));

@@ -178,9 +178,48 @@ def test_what_is_refused(tmp_path, options, message):
 
 
 def test_too_many_steps(tmp_path):
-    layer(tmp_path / "m.onnx", "RNN", (1025, 1, 2), 2)
-    with pytest.raises(UserError, match="has 1025 steps, at most 1024 are supported; write a Loop or Scan"):
+    """What has no kernel is unrolled: a layer without features."""
+    layer(tmp_path / "m.onnx", "RNN", (1025, 1, 0), 2)
+    with pytest.raises(UserError, match="has 1025 steps, at most 1024 are supported of f64, without features"):
         compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+
+
+# Weights in L0B, in L1 and outside; a product of several depths; rows over units of two sizes.
+KERNELS = [
+    ("LSTM", (1500, 1, 5), 6, "a3", {}),
+    ("LSTM", (4, 37, 9), 131, "a5", {"directions": 2, "direction": "bidirectional", "lengths": [4] * 20 + [2] * 17}),
+    ("GRU", (3, 2, 9), 300, "a3", {"states": True}),
+    ("GRU", (5, 2, 7), 37, "a5", {"linear_before_reset": 1, "states": True}),
+    ("RNN", (3, 1, 9), 1100, "a5", {"direction": "reverse"}),
+    ("RNN", (5, 2, 3), 1, "a5", {}),
+]
+
+
+@pytest.mark.parametrize("number", range(len(KERNELS)))
+def test_kernel(tmp_path, number):
+    """Sizes at which kernels differ: no races, and the same bits on 1 and 24 blocks, whichever engine goes first."""
+    op, shape, hidden, processor, options = KERNELS[number]
+    feed = layer(tmp_path / "m.onnx", op, shape, hidden, **options)
+    expected = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, feed)
+    compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+    results = []
+    for cores, mode in ((1, "checked"), (24, "shuffled:5")):
+        compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", processor, cores, False)
+        results.append(InferenceSession(str(tmp_path / "m.pmodel"), threads=1, mode=mode).run(None, feed))
+    for ours, others, theirs in zip(*results, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=2e-6)
+        assert np.array_equal(ours, others)
+
+
+@pytest.mark.parametrize("op", ["LSTM", "GRU", "RNN"])
+def test_top_module(tmp_path, op):
+    """The module before deployment, run on the host, is the same layer."""
+    feed = layer(tmp_path / "m.onnx", op, (4, 2, 5), 6, 2, states=True, lengths=[4, 2], direction="bidirectional")
+    expected = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, feed)
+    compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+    ours = compiler.interpret(str(tmp_path / "m.mlir"), feed)
+    for value, theirs in zip(ours.values(), expected, strict=True):
+        np.testing.assert_allclose(value, theirs, atol=2e-6)
 
 
 @pytest.mark.parametrize("opset, axis", [(17, -1), (17, 1), (11, 1), (11, 2)])

@@ -114,6 +114,46 @@ def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitRecurrences : Pass<"split-recurrences", "::mlir::ModuleOp"> {
+  let summary = "Make the vector kernels of a recurrence's steps";
+  let description = [{
+    Beside a kernel of one `top.recurrent`, makes functions of the elementwise work of a step on some rows of the batch: vector
+    kernels with `pto.panel`, which are lowered as all others. The kernel names them in `pto.recurrence`; `build-recurrent-kernels` puts
+    them together with the products.
+
+    ```mlir
+    func.func private @k0(..) attributes {pto.kernel_kind = #pto.kernel_kind<cube>, pto.recurrence = {panels = [@k0.panel, @k0.panel_0], rows = array<i64: 4>}}
+    func.func private @k0.panel(..) attributes {pto.kernel_kind = #pto.kernel_kind<vector>, pto.panel}
+    ```
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks per launch; 0: unknown at compile time. Results do not depend on it">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect", "::pto_mlir::pto::PTODialect"
+  ];
+}
+
+def BuildRecurrentKernels : Pass<"build-recurrent-kernels", "::mlir::ModuleOp"> {
+  let summary = "Build a kernel with a loop over the steps for each recurrence";
+  let description = [{
+    Replaces the body of a kernel of one `top.recurrent` by a loop over its steps, in a function for the cube core, which multiplies the state
+    with the weights, and one for the vector cores, which carry out the panels that `split-recurrences` made (@k, @k.vector). Products go
+    through outputs in front of the kernel's own. docs/rationale-recurrent-kernels.md has the reasons.
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks per launch; 0: unknown at compile time. Results do not depend on it">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::pto_mlir::pto::PTODialect", "::pto_mlir::top::TopDialect"
+  ];
+}
+
 def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   let summary = "Build the pto body of each cube kernel and pack its weights";
   let description = [{

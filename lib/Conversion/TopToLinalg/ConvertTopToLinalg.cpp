@@ -228,6 +228,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populateConvTranspose(set);
     populateLayerNorm(set);
     populatePool(set);
+    populateRecurrent(set);
     populateSoftmax(set);
     populateConcat(set);
     populateExpand(set);
@@ -256,7 +257,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     PTO_DEBUG(shapes.size() << " named tensors");
     auto stays = [&](Operation *op) {
       return (attentionKernels && hasAttentionKernel(op)) || (stateWrites && isa<top::StateWriteOp>(op)) ||
-             (templates && hasTemplateKernel(op, bad));
+             (templates && isa<top::RecurrentOp>(op)) || (templates && hasTemplateKernel(op, bad));
     };
     if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns, stays)) || bad)
       return signalPassFailure();

@@ -24,6 +24,7 @@ void populateConv(mlir::RewritePatternSet &patterns);
 void populateConvTranspose(mlir::RewritePatternSet &patterns);
 void populateLayerNorm(mlir::RewritePatternSet &patterns);
 void populatePool(mlir::RewritePatternSet &patterns);
+void populateRecurrent(mlir::RewritePatternSet &patterns);
 void populateSoftmax(mlir::RewritePatternSet &patterns);
 void populateConcat(mlir::RewritePatternSet &patterns);
 void populateExpand(mlir::RewritePatternSet &patterns);

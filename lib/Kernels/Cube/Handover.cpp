@@ -142,12 +142,11 @@ void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
   await(e, pipe, static_cast<int32_t>(semaphore), /*fromVectors=*/semaphore == Semaphore::Free);
 }
 
-/// The body of `panel` in the place of a call.
-static void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers, Ix rows) {
+void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers, std::optional<Ix> rows) {
   IRMapping mapping;
   mapping.map(panel.getArguments().take_front(pointers.size()), pointers);
   for (BlockArgument scalar : panel.getArguments().drop_front(pointers.size()))
-    mapping.map(scalar, e.b.create<arith::IndexCastOp>(e.loc, e.b.getI64Type(), e.value(rows)).getResult());
+    mapping.map(scalar, e.b.create<arith::IndexCastOp>(e.loc, e.b.getI64Type(), e.value(*rows)).getResult());
   for (Operation &op : panel.getBody().front().without_terminator())
     e.b.clone(op, mapping);
 }

@@ -65,6 +65,10 @@ enum class Semaphore { Full = 0, Free = 1 };
 void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore);
 void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore);
 
+/// The body of `panel` in the place of a call; a panel of any number of rows takes `rows`.
+void inlinePanel(Emitter &e, mlir::func::FuncOp panel, llvm::ArrayRef<mlir::Value> pointers,
+                 std::optional<Ix> rows = std::nullopt);
+
 /// What the vector cores do with the tile of `rows` x `columns` at (row, column) of
 /// the result, which begins in row `slotRow` of the ring.
 void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns);

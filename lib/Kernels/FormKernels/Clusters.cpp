@@ -481,6 +481,7 @@ FailureOr<Clusters> Builder::run() {
       absorbTwins(*create(role, &op));
       order.add(&op);
       break;
+    case OpRole::Recurrence:
     case OpRole::Movement:
       create(role, &op);
       order.add(&op);

@@ -208,8 +208,8 @@ Kernel BodyBuilder::build(StringRef name) {
       func::FuncOp::create(loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
   kernel.func.setPrivate();
   bool cube = cluster.kind == OpRole::Cube;
-  // An attention kernel runs on both kinds of core; build-attention-kernels makes a function for each.
-  bool forCube = cube || cluster.kind == OpRole::Attention;
+  // These run on both kinds of core; build-attention-kernels and build-recurrent-kernels make a function for each.
+  bool forCube = cube || cluster.kind == OpRole::Attention || cluster.kind == OpRole::Recurrence;
   kernel.func->setAttr(
       pto::kKernelKindAttr,
       pto::KernelKindAttr::get(builder.getContext(), forCube ? pto::KernelKind::cube : pto::KernelKind::vector));

@@ -127,6 +127,8 @@ OpRole classify(Operation *op) {
     return OpRole::Cube;
   if (isa<top::AttentionOp>(op))
     return OpRole::Attention;
+  if (isa<top::RecurrentOp>(op))
+    return OpRole::Recurrence;
   if (templates::hasTemplate(op))
     return OpRole::Template;
   if (isWindow(op))

@@ -19,6 +19,7 @@ enum class OpRole {
   Pad,             ///< border of convolutions and pools only; cloned into each user's kernel
   Cube,            ///< contraction: root of a cube kernel
   Attention,       ///< root and only op of an attention kernel
+  Recurrence,      ///< the only op of a recurrent kernel
   Template,        ///< root of a kernel that a tile template fills
   Window,          ///< depthwise convolution or pool: root of a vector kernel
   Elementwise,     ///< parallel generic, operands identical or broadcast

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 
@@ -133,18 +134,31 @@ std::optional<unsigned> columnClass(Value matrix, const Domain &domain) {
   return std::nullopt;
 }
 
+/// Classes of dimensions that stay apart: the last one of argument `matrix`, and of those whose rows have a pitch.
+llvm::SmallDenseSet<unsigned> columnClasses(func::FuncOp func, std::optional<unsigned> matrix, const Domain &domain) {
+  llvm::SmallDenseSet<unsigned> columns;
+  auto pitches = func->getAttrOfType<DenseI64ArrayAttr>(pto::kPitchesAttr);
+  for (BlockArgument argument : func.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (matrix == number || (pitches && number < pitches.size() && pitches[number] != 0))
+      if (std::optional<unsigned> cls = columnClass(argument, domain))
+        columns.insert(*cls);
+  }
+  return columns;
+}
+
 LogicalResult mergeDimensions(func::FuncOp func, std::optional<unsigned> matrix) {
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   Domain domain(ops);
-  std::optional<unsigned> columns = matrix ? columnClass(func.getArgument(*matrix), domain) : std::nullopt;
+  llvm::SmallDenseSet<unsigned> columns = columnClasses(func, matrix, domain);
   llvm::DenseMap<std::pair<unsigned, unsigned>, bool> merge;
   auto merges = [&](unsigned a, unsigned b) {
     auto [entry, isNew] = merge.try_emplace({a, b}, false);
     if (isNew)
-      entry->second = a != b && a != columns && b != columns && llvm::all_of(ops, [&](linalg::LinalgOp op) {
-                        return canMerge(op, domain.loopClasses(op), a, b);
-                      });
+      entry->second =
+          a != b && !columns.contains(a) && !columns.contains(b) &&
+          llvm::all_of(ops, [&](linalg::LinalgOp op) { return canMerge(op, domain.loopClasses(op), a, b); });
     return entry->second;
   };
   // All questions come before the first answer is carried out: they look at every op.

@@ -38,6 +38,8 @@ bool staysWide(OpOperand &use) {
     return use.getOperandNumber() > 0;
   if (auto attention = dyn_cast<AttentionOp>(op))
     return attention.getSinks() && use.get() == attention.getSinks();
+  if (auto recurrent = dyn_cast<RecurrentOp>(op))
+    return use.get() == recurrent.getBias() || use.get() == recurrent.getPeepholes();
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getBias() && use.getOperandNumber() == 2;
   if (auto conv = dyn_cast<ConvTransposeOp>(op))

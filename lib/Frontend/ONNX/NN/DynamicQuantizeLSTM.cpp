@@ -28,6 +28,8 @@ public:
     return bias ? f.of<top::AddOp>(product, bias) : product;
   }
 
+  bool hasKernel() override { return false; }
+
   LogicalResult checkScales() {
     for (unsigned i = 8; i < 12; ++i) {
       bool isMissing = !node.has(i);

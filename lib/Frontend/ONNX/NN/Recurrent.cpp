@@ -17,6 +17,8 @@ LogicalResult importLongShortTermMemory(Recurrent &r) {
     return node.error("P does not have the shape that direction and hidden_size ask for");
   if (r.isEmpty())
     return r.ofNothing();
+  if (r.hasKernel())
+    return r.importWhole("LSTM");
   SmallVector<Value> cells;
   LogicalResult done = r.run(
       [&](int64_t d) {
@@ -58,6 +60,8 @@ LogicalResult importGRU(Node &node) {
   bool resetLast = node.intAttr("linear_before_reset", 0);
   if (r.isEmpty())
     return r.ofNothing();
+  if (r.hasKernel())
+    return r.importWhole("GRU");
   SmallVector<Value> weights, biases;
   return r.run(
       [&](int64_t d) {
@@ -89,6 +93,8 @@ LogicalResult importRNN(Node &node) {
     return failure();
   if (r.isEmpty())
     return r.ofNothing();
+  if (r.hasKernel())
+    return r.importWhole("RNN");
   SmallVector<Value> weights;
   return r.run(
       [&](int64_t d) {

@@ -1,4 +1,4 @@
-// What LSTM, GRU and RNN share: their inputs and attributes, and the unrolled recurrence.
+// What LSTM, GRU and RNN share: their inputs and attributes, the op that has a kernel, and the unrolled recurrence.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENT_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENT_H
 
@@ -34,8 +34,13 @@ public:
     return activations[direction * functions.size() + which].of(f, value);
   }
 
+  /// Whether the layer becomes top.recurrent: a product that is not this one's own has none.
+  virtual bool hasKernel();
+  /// Builds the layer as that op, of an LSTM, GRU or RNN.
+  mlir::LogicalResult importWhole(llvm::StringRef kind);
+
   /// Elements [begin, end) of dimension `dim`.
-  mlir::Value part(mlir::Value value, int64_t dim, int64_t begin, int64_t end);
+  mlir::Value part(mlir::Value value, int64_t dim, int64_t begin, int64_t end, llvm::StringRef name = "");
   /// Row `index` of dimension 0, which is dropped.
   mlir::Value row(mlir::Value value, int64_t index);
   /// Columns of gates [first, last).
@@ -92,6 +97,11 @@ private:
   mlir::Value joined(llvm::ArrayRef<mlir::Value> rows) {
     return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>("", rows, {node.i64("axis", 0)});
   }
+  mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  std::pair<mlir::Value, mlir::Value> biases(int64_t first, int64_t count, bool resetLast);
+  mlir::FailureOr<mlir::Value> liveSteps();
+  mlir::Value initialStates(int64_t first, int64_t count, unsigned input);
+  mlir::Value whole(llvm::StringRef kind, int64_t first, int64_t count, mlir::Value live);
   mlir::LogicalResult readLengths();
   /// How many sequences reach step `t`: the same for every run, or nullopt.
   std::optional<int64_t> reaching(int64_t t) const;

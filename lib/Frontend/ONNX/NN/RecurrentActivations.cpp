@@ -105,7 +105,7 @@ std::optional<std::vector<Activation>> readActivations(Node &node, int64_t direc
                        llvm::join(llvm::map_range(kRows, [](const Row &known) { return known.name; }), ", "));
       return std::nullopt;
     }
-    chosen.push_back({row->build, next(alpha, row->alpha), next(beta, row->beta), clip});
+    chosen.push_back({row->name, row->build, next(alpha, row->alpha), next(beta, row->beta), clip});
   }
   return chosen;
 }

@@ -10,12 +10,16 @@ namespace pto_mlir::onnx {
 struct Activation {
   using Build = mlir::Value (*)(Formula &, mlir::Value, double alpha, double beta);
 
+  llvm::StringRef name; ///< as ONNX spells it
   Build build;
   double alpha, beta;
   std::optional<double> clip; ///< of a gate
 
   mlir::Value of(Formula &f, mlir::Value x) const { return x ? build(f, x, alpha, beta) : x; }
   mlir::Value ofGate(Formula &f, mlir::Value x) const;
+  bool operator==(const Activation &other) const {
+    return name == other.name && alpha == other.alpha && beta == other.beta;
+  }
 };
 
 /// Reads 'activations', 'activation_alpha', 'activation_beta' and 'clip'; `functions` are those of one direction where

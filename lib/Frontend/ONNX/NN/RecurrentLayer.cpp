@@ -1,11 +1,11 @@
-// The recurrence of LSTM, GRU and RNN, unrolled over the (static) number of steps.
+// What a layer's inputs and attributes are, and its recurrence unrolled over the steps, for what has no kernel.
 #include "Recurrent.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-/// Limit on unrolled steps: each adds small kernels to the program. Longer sequences should use a Loop or Scan.
+/// Limit on unrolled steps, where there is no kernel with a loop: each adds small kernels to the program.
 static constexpr int64_t kMostSteps = 1024;
 
 LogicalResult Recurrent::read() {
@@ -26,9 +26,11 @@ LogicalResult Recurrent::read() {
     return node.error("hidden_size is not that of R, " + Twine(hidden));
   if (!fitsWeights() || (node.has(3) && !isShape(3, {directions, 2 * gates * hidden})))
     return node.error("W, R or B does not have the shape that X, direction and hidden_size ask for");
-  if (steps * directions > kMostSteps)
-    return node.error("has " + Twine(steps * directions) + " steps, at most " + Twine(kMostSteps) +
-                      " are supported; write a Loop or Scan over them");
+  if (!isEmpty() && !hasKernel() && (steps > kMostSteps || steps * directions > kMostSteps))
+    return node.error(
+        "has " + Twine(steps) + " steps" + (directions == 2 ? " in two directions" : "") + ", at most " +
+        Twine(kMostSteps) +
+        " are supported of f64, without features, or of quantised weights; write a Loop or Scan over them");
   if (failed(readLengths()))
     return failure();
   std::optional<std::vector<Activation>> chosen = readActivations(node, directions, functions);
@@ -96,7 +98,7 @@ LogicalResult Recurrent::ofNothing() {
   return success();
 }
 
-Value Recurrent::part(Value value, int64_t dim, int64_t begin, int64_t end) {
+Value Recurrent::part(Value value, int64_t dim, int64_t begin, int64_t end, StringRef name) {
   if (!value)
     return {};
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -104,7 +106,7 @@ Value Recurrent::part(Value value, int64_t dim, int64_t begin, int64_t end) {
     return value;
   SmallVector<int64_t> starts(shape.size(), 0), ends(shape), by(shape.size(), 1);
   starts[dim] = begin, ends[dim] = end;
-  return node.create<top::SliceOp>("", value,
+  return node.create<top::SliceOp>(name, value,
                                    {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", by)});
 }
 

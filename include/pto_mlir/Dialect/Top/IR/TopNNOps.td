@@ -178,4 +178,46 @@ def Top_AttentionOp : Top_TensorOp<"attention", [AttrSizedOperandSegments]> {
   }];
 }
 
+def Top_RecurrentOp : Top_TensorOp<"recurrent", [AttrSizedOperandSegments]> {
+  let summary = "the recurrence of an LSTM, a GRU or an RNN over all steps";
+  let description = [{
+    `input` holds the products of the inputs of all steps with their weights, biases added: [steps, batch, directions * gates * hidden]. Gates are
+    in ONNX's order (LSTM: i, o, f, c; GRU: z, r, h), `weights` are [directions, gates * hidden, hidden] and multiply the state before. For each direction, step
+    and row, with p the product of state and weights and a the direction's activations (`clip` bounds what those of gates get):
+
+    - RNN: `h = a0(input + p)`;
+    - LSTM: `i = a0(input_i + p_i + P_i c)`, `f` likewise (`1 - i` if `coupled`), `g = a1(input_c + p_c)`, `c' = f c + i g`, `o = a0(input_o + p_o + P_o c')`,
+      `h' = o a2(c')`, with P the `peepholes` [directions, 3 * hidden];
+    - GRU: `z = a0(..)`, `r = a0(..)`, `n = a1(input_h + r (p_h + bias))` if `reset_last`, else `n = a1(input_h + p'_h)` with p' the product of `r h`;
+      `h' = n + z (h - n)`. `bias` is [directions, hidden].
+
+    Where `live` [steps, batch] is 0 states stay and the output is 0. States begin as `initial_h` and, of an LSTM, `initial_c` [directions, batch, hidden].
+    Direction `reverse` goes from the last step to the first, `bidirectional` has a direction of each kind.
+
+    The result is [steps + states, directions, batch, hidden]: the output of each step, then the last h, which is unspecified without `live`
+    (it is the output of the last step then), and, of an LSTM, the last c.
+
+    Example:
+    ```mlir
+    %r = top.recurrent %x, %w, %h {kind = "GRU", direction = "bidirectional", activations = ["Sigmoid", "Tanh"], alphas = array<f64: 0.0, 0.0>,
+        betas = array<f64: 0.0, 0.0>} : (tensor<50x1x768xf32>, tensor<2x384x128xf32>, tensor<2x1x128xf32>) -> tensor<51x2x1x128xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, Top_FloatTensor:$weights, Top_FloatTensor:$initial_h, Optional<Top_FloatTensor>:$initial_c,
+      Optional<Top_FloatTensor>:$bias, Optional<Top_FloatTensor>:$peepholes, Optional<Top_FloatTensor>:$live, StrAttr:$kind,
+      StrAttr:$direction, StrArrayAttr:$activations, DenseF64ArrayAttr:$alphas, DenseF64ArrayAttr:$betas, OptionalAttr<F64Attr>:$clip,
+      DefaultValuedAttr<BoolAttr, "false">:$coupled, DefaultValuedAttr<BoolAttr, "false">:$reset_last);
+  let assemblyFormat = [{
+    $input `,` $weights `,` $initial_h (`cell` $initial_c^)? (`bias` $bias^)? (`peepholes` $peepholes^)? (`live` $live^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    struct Extents {
+      int64_t steps, batch, directions, gates, hidden, states;
+    };
+    Extents getExtents();
+    /// Whether direction number `direction` goes from the last step to the first.
+    bool isReverse(int64_t direction);
+  }];
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
