@@ -257,6 +257,15 @@ void Tiler::checkUnwritten(const ir::Var *product) const {
                 "at once");
 }
 
+/// A store narrows FP32 of a product, to even, as a cast with mode="rint" does.
+void Tiler::checkStored(pypto::DataType product, pypto::DataType tensor) const {
+  bool isNarrowed =
+      product == pypto::DataType::FP32 && (tensor == pypto::DataType::BF16 || tensor == pypto::DataType::FP16);
+  if (product != tensor && !isNarrowed)
+    fail(place, "a product of " + std::string(product.Name()) + " cannot be stored to a tensor of " +
+                    std::string(tensor.Name()) + "; a store makes BF16 and FP16 of FP32");
+}
+
 /// `var = assemble(target, product, offset)` where the product is computed here.
 bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
   ir::ExprPtr source = view.Operand("source");
@@ -274,8 +283,7 @@ bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
   auto window = windowOf(view.Operand("target"));
   if (!window)
     fail(place, "a product of " + sizesOf(product) + " is greater than L0C; assemble it into an output");
-  if (ir::ElementTypeOf(source->type_) != ir::ElementTypeOf(window->tensor->type_))
-    fail(place, "the product and the tensor that it is stored to have different elements; cast it with mode=\"rint\"");
+  checkStored(*ir::ElementTypeOf(source->type_), *ir::ElementTypeOf(window->tensor->type_));
   std::vector<ir::ExprPtr> offset = view.Elements("offset");
   if (offset.size() != 2 || window->offsets.size() != 2)
     fail(place, "a product is stored to a tensor of two axes");

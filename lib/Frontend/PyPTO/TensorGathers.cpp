@@ -11,13 +11,14 @@ namespace {
 
 constexpr int64_t kMaxRows = 512; // each is a few operations of the kernel
 
-/// Refuses what is not along the last axis of operands with the same rows.
-void checkAxis(const ir::OpView &view, const ir::Span &place) {
-  std::string name(view.row()->name);
+/// The axis that `dim` names, from the front.
+size_t axisOf(const ir::OpView &view, const ir::Span &place) {
   auto dim = view.Operand("dim") ? ir::ConstantInt(view.Operand("dim")) : std::nullopt;
   auto rank = int64_t(ir::ShapeOf(view.Operand("input")->type_)->size());
-  if (!dim || (*dim != -1 && *dim != rank - 1))
-    fail(place, name + " is lowered along the last axis, with dim=-1");
+  if (!dim || *dim < -rank || *dim >= rank)
+    fail(place, std::string(view.row()->name) + " needs a constant dim, " + std::to_string(-rank) + " to " +
+                    std::to_string(rank - 1));
+  return size_t(*dim < 0 ? *dim + rank : *dim);
 }
 
 } // namespace
@@ -30,8 +31,12 @@ ir::VarPtr Tiler::matrix(const ir::ExprPtr &operand, int64_t &rows, int64_t &col
   return shape.size() == 2 ? held : reshaped(held, {number(rows), number(columns)});
 }
 
-ir::VarPtr Tiler::rowOf(const ir::VarPtr &tile, int64_t row, int64_t columns) {
-  return bind(make("tile.slice", {tile, tuple({number(1), number(columns)}), tuple({number(row), number(0)})}));
+ir::VarPtr Tiler::rowOf(const ir::VarPtr &tile, int64_t row, int64_t columns, int64_t rows) {
+  return bind(make("tile.slice", {tile, tuple({number(rows), number(columns)}), tuple({number(row), number(0)})}));
+}
+
+ir::VarPtr Tiler::emptyMatrix(int64_t rows, int64_t columns, pypto::DataType dtype) {
+  return bind(make("tile.create", {tuple({number(rows), number(columns)})}, {{"dtype", dtype}}));
 }
 
 ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
@@ -39,15 +44,15 @@ ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
     fail(place, "tensor.gather by kvalue is not lowered yet; use pl.tile.gather_compare");
   if (view.Keyword("mask_pattern"))
     return bind(make("tile.gather_mask", {tile(view.Operand("input"))}, call->kwargs_));
-  checkAxis(view, place);
+  if (size_t axis = axisOf(view, place); axis + 1 < ir::ShapeOf(view.Operand("input")->type_)->size())
+    return gatheredAcross(view, axis);
   int64_t rows, columns, indexRows, width;
   ir::VarPtr source = matrix(view.Operand("input"), rows, columns);
   ir::VarPtr index = matrix(view.Operand("index"), indexRows, width);
   if (indexRows > rows || indexRows > kMaxRows)
     fail(place, "tensor.gather takes up to " + std::to_string(std::min(rows, kMaxRows)) + " rows of indices, not " +
                     std::to_string(indexRows));
-  ir::VarPtr made = bind(
-      make("tile.create", {tuple({number(indexRows), number(width)})}, {{"dtype", *ir::ElementTypeOf(source->type_)}}));
+  ir::VarPtr made = emptyMatrix(indexRows, width, *ir::ElementTypeOf(source->type_));
   for (int64_t row = 0; row < indexRows; ++row) {
     ir::VarPtr part = bind(make("tile.gather", {rowOf(source, row, columns), rowOf(index, row, width)}));
     made = bind(make("tile.assemble", {made, part, tuple({number(row), number(0)})}));
@@ -72,24 +77,30 @@ ir::VarPtr Tiler::selected(ir::MaskPattern pattern, int64_t columns) {
   return first ? bind(make("tile.adds", {counted, number(first)})) : counted;
 }
 
-/// Indices as the instruction takes them.
-ir::VarPtr Tiler::wideIndices(ir::VarPtr index) {
+ir::VarPtr Tiler::castTo(const ir::VarPtr &tile, pypto::DataType dtype) {
+  return bind(make("tile.cast", {tile}, {{"target_type", dtype}, {"mode", std::string("rint")}}));
+}
+
+/// Indices as the instruction takes them; those of 16 bits are exact in FP32.
+ir::VarPtr Tiler::wideIndices(const ir::VarPtr &index) {
   if (ir::ElementTypeOf(index->type_)->GetBit() >= 32)
     return index;
-  for (pypto::DataType dtype : {pypto::DataType::FP32, pypto::DataType::INT32}) // exact: they have 16 bits
-    index = bind(make("tile.cast", {index}, {{"target_type", dtype}, {"mode", std::string("rint")}}));
-  return index;
+  return castTo(castTo(index, pypto::DataType::FP32), pypto::DataType::INT32);
 }
 
 ir::VarPtr Tiler::scattered(const ir::OpView &view, const ir::CallPtr &call) {
   auto pattern = view.Enum<ir::MaskPattern>("mask_pattern");
-  if (!pattern)
-    checkAxis(view, place);
+  if (!pattern && axisOf(view, place) + 1 != ir::ShapeOf(view.Operand("input")->type_)->size())
+    fail(place, "tensor.scatter is lowered along the last axis, with dim=-1");
   int64_t rows, columns, indexRows, width, sourceRows, sourceWidth;
   ir::VarPtr made = matrix(view.Operand(pattern ? "dst" : "input"), rows, columns);
   ir::VarPtr source = matrix(view.Operand(pattern ? "input" : "src"), sourceRows, sourceWidth);
-  ir::VarPtr index =
-      pattern ? selected(*pattern, columns) : wideIndices(matrix(view.Operand("index"), indexRows, width));
+  ir::VarPtr index = pattern ? selected(*pattern, columns) : matrix(view.Operand("index"), indexRows, width);
+  pypto::DataType dtype = *ir::ElementTypeOf(made->type_);
+  if (dtype.GetBit() == 16) { // the instruction takes wide indices with wide elements only
+    made = castTo(made, pypto::DataType::FP32), source = castTo(source, pypto::DataType::FP32);
+  }
+  index = wideIndices(index);
   if (pattern) {
     indexRows = rows, width = extentsOf(shapeOf(index), place).second;
     if (sourceRows != rows || sourceWidth != width)
@@ -105,6 +116,8 @@ ir::VarPtr Tiler::scattered(const ir::OpView &view, const ir::CallPtr &call) {
                                                  pattern ? index : rowOf(index, row, width)}));
     made = bind(make("tile.assemble", {made, part, tuple({number(row), number(0)})}));
   }
+  if (dtype.GetBit() == 16)
+    made = castTo(made, dtype); // exact
   const auto &shape = *ir::ShapeOf(call->type_);
   return shape.size() == 2 ? made : reshaped(made, shape);
 }

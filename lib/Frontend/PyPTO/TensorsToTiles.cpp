@@ -141,8 +141,8 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
       }
     if (late(stmt.var_, call))
       return;
-    if (view.row() && view.row()->name == "tensor.assemble") {
-      if (assembledLate(stmt, view) || storedLoop(stmt, view))
+    if (view.row() && (view.row()->name == "tensor.assemble" || view.row()->name == "tensor.expand_clone")) {
+      if (view.row()->name == "tensor.assemble" && (assembledLate(stmt, view) || storedLoop(stmt, view)))
         return;
       if (ir::CallPtr store = assembled(view, call)) {
         noteWrite(stmt.var_, ir::As<ir::Var>(ir::OpView(*store).Operand("out")).get());

@@ -113,6 +113,8 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
     return gathered(view, call);
   if (op == "scatter")
     return scattered(view, call);
+  if (op == "expand_clone")
+    return expanded(view);
   if (op == "cmp" || op == "cmps")
     return compared(view, call);
   if (op == "create_tensor") {
@@ -196,13 +198,13 @@ ir::CallPtr Tiler::assembled(const ir::OpView &view, const ir::CallPtr &call) {
   auto window = windowOf(view.Operand("target"));
   if (!window)
     return nullptr;
+  if (view.row()->name == "tensor.expand_clone")
+    return make("tile.store", {expanded(view), tuple(window->offsets), window->tensor});
   ir::ExprPtr source = rewritten(view.Operand("source"));
   if (ir::IsA<ir::TensorType>(source->type_))
     source = tile(source);
-  if (auto type = ir::As<ir::TileType>(source->type_);
-      type && type->GetMemorySpace() == ir::MemorySpace::Acc &&
-      ir::ElementTypeOf(view.Operand("source")->type_) != ir::ElementTypeOf(window->tensor->type_))
-    fail(place, "the product and the tensor that it is stored to have different elements; cast it with mode=\"rint\"");
+  if (auto type = ir::As<ir::TileType>(source->type_); type && type->GetMemorySpace() == ir::MemorySpace::Acc)
+    checkStored(*ir::ElementTypeOf(view.Operand("source")->type_), *ir::ElementTypeOf(window->tensor->type_));
   std::vector<ir::ExprPtr> offset = view.Elements("offset");
   for (size_t axis = 0; axis < offset.size() && axis < window->offsets.size(); ++axis)
     if (auto known = ir::ConstantInt(window->offsets[axis]); !known || *known)

@@ -81,6 +81,7 @@ private:
   pypto::ir::VarPtr narrowedProduct(const pypto::ir::OpView &view);
   pypto::ir::VarPtr part(const Window &window, bool isTransposed, pypto::ir::ExprPtr row, int64_t rows,
                          pypto::ir::ExprPtr column, int64_t columns, pypto::ir::MemorySpace space);
+  void checkStored(pypto::DataType product, pypto::DataType tensor) const;
   bool late(const pypto::ir::VarPtr &var, const pypto::ir::CallPtr &call);
   const Contraction *lateProduct(const pypto::ir::ExprPtr &expr) const;
   void storeParts(const Contraction &product, const pypto::ir::VarPtr &tensor,
@@ -101,12 +102,17 @@ private:
   bool storedLoop(const pypto::ir::AssignStmt &stmt, const pypto::ir::OpView &view);
   Contraction cut(Contraction product) const;
 
-  // Gathers, scatters, comparisons (TensorGathers.cpp).
+  // Gathers, scatters, comparisons, repetitions (TensorGathers.cpp, TensorRows.cpp).
   pypto::ir::VarPtr matrix(const pypto::ir::ExprPtr &operand, int64_t &rows, int64_t &columns);
-  pypto::ir::VarPtr rowOf(const pypto::ir::VarPtr &tile, int64_t row, int64_t columns);
+  pypto::ir::VarPtr rowOf(const pypto::ir::VarPtr &tile, int64_t row, int64_t columns, int64_t rows = 1);
+  pypto::ir::VarPtr emptyMatrix(int64_t rows, int64_t columns, pypto::DataType dtype);
   pypto::ir::VarPtr gathered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr selected(pypto::ir::MaskPattern pattern, int64_t columns);
-  pypto::ir::VarPtr wideIndices(pypto::ir::VarPtr index);
+  pypto::ir::VarPtr castTo(const pypto::ir::VarPtr &tile, pypto::DataType dtype);
+  pypto::ir::VarPtr wideIndices(const pypto::ir::VarPtr &index);
+  pypto::ir::VarPtr gatheredAcross(const pypto::ir::OpView &view, size_t axis);
+  pypto::ir::VarPtr widened(const pypto::ir::ExprPtr &column, int64_t width);
+  pypto::ir::VarPtr expanded(const pypto::ir::OpView &view);
   pypto::ir::VarPtr scattered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr compared(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
 

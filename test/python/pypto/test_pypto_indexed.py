@@ -6,7 +6,7 @@ import pytest
 from pto_mlir import _compiler
 from pypto import ir
 from pypto.ir.op import tile
-from pypto.language.parser.diagnostics import InvalidOperationError, ParserError, UnsupportedFeatureError
+from pypto.language.parser.diagnostics import ParserError
 from pypto.runtime import RunConfig
 from pypto.runtime import run as pypto_run
 from test_pypto_lower import F32, I32, Kernel, tensor_of
@@ -208,18 +208,6 @@ def test_elements_are_put_into_each_row(platform):
     put(x, i, v, y, config=RunConfig(platform=platform))
     np.put_along_axis(expected, i.astype(np.int64), v, 1)
     np.testing.assert_array_equal(y, expected)
-
-
-@pl.jit
-def picked_rows(x: pl.Tensor, i: pl.Tensor, y: pl.Out[pl.Tensor]):
-    with pl.at(level=pl.Level.CORE_GROUP):
-        y[:] = pl.gather(x, dim=0, index=i)
-    return y
-
-
-def test_gathers_along_rows_are_refused():
-    with pytest.raises((InvalidOperationError, UnsupportedFeatureError), match="along the last axis, with dim=-1"):
-        picked_rows(numbers(8, 32), np.zeros((8, 32), np.int32), np.zeros((8, 32), np.float32))
 
 
 @pl.jit

@@ -36,7 +36,7 @@ def statements_in_order(body):
 
 # What operations call the operand that they write, where it is not "out".
 _WRITTEN = {
-    "tensor.assemble": "target",
+    **dict.fromkeys(("tensor.assemble", "tensor.expand_clone"), "target"),
     "tensor.write": "x",
     "comm.remote_store": "target",
     "comm.notify": "target",
