@@ -346,6 +346,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.reinterpret_view", &Lowering::reinterpret},
       {"system.sync_set", &Lowering::semaphore},
       {"system.sync_wait", &Lowering::semaphore},
+      {"system.set_ffts", &Lowering::semaphore},
       {"tile.random", &Lowering::random},
       {"system.aic_initialize_pipe", &Lowering::openQueue},
       {"system.aiv_initialize_pipe", &Lowering::openQueue},

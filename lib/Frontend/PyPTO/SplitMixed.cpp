@@ -123,6 +123,8 @@ private:
 
 /// Whether a body launches kernels, and computes nothing itself.
 bool launches(const ir::StmtPtr &body) {
+  if (llvm::any_of(ir::FlattenStmts(body), [](const ir::StmtPtr &stmt) { return ir::IsA<ir::InCoreScopeStmt>(stmt); }))
+    return true;
   return llvm::all_of(ir::FlattenStmts(body), [](const ir::StmtPtr &stmt) {
     if (ir::IsA<ir::InCoreScopeStmt>(stmt) || ir::IsA<ir::SpmdScopeStmt>(stmt))
       return true;
@@ -324,6 +326,8 @@ private:
 
 } // namespace
 
-ir::FunctionPtr splitMixedScopes(const ir::FunctionPtr &orchestrator) { return Splitter().VisitFunction(orchestrator); }
+ir::FunctionPtr splitMixedScopes(const ir::FunctionPtr &orchestrator) {
+  return Splitter().VisitFunction(splitLanes(orchestrator));
+}
 
 } // namespace pto_mlir::pypto_frontend

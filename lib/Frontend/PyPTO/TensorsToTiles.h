@@ -17,6 +17,9 @@ pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function, co
 /// The program with this done to its kernels.
 pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program, const isa::ArchInfo &arch);
 
+/// An orchestrator without pl.split_aiv: each lane of a region is a kernel, and each part of its scope between regions.
+pypto::ir::FunctionPtr splitLanes(const pypto::ir::FunctionPtr &orchestrator);
+
 /// An orchestrator whose scopes have either products of tensors or vector operations: a scope of both becomes several,
 /// which hand tensors on in global memory. What is in one loop or branch stays in one scope.
 pypto::ir::FunctionPtr splitMixedScopes(const pypto::ir::FunctionPtr &orchestrator);

@@ -190,6 +190,10 @@ TypePtr Deducer::deduce() {
   case OpRule::Valid:
     return withValid(shapeOf(first()), *ElementTypeOf(first()), spaceOf(first()),
                      {call.Operand("rows"), call.Operand("cols")});
+  case OpRule::Shard:
+    return shard();
+  case OpRule::Join:
+    return join();
   case OpRule::Reinterpret:
     return reinterpret();
   case OpRule::Array:

@@ -147,4 +147,51 @@ TypePtr Deducer::reinterpret() const {
   return make(std::move(shape), dtype, spaceOf(type));
 }
 
+/// The axis that a mode splits; nothing for NONE.
+static std::optional<size_t> splitAxis(const OpView &call, const Shape &shape) {
+  SplitMode mode = call.Enum<SplitMode>("mode").value_or(SplitMode::NONE);
+  if (mode == SplitMode::NONE)
+    return std::nullopt;
+  CHECK(mode == SplitMode::LEFT_RIGHT || shape.size() >= 2)
+      << "UP_DOWN splits rows, which " << ShapeText(shape) << " has not; use LEFT_RIGHT";
+  return shape.size() - (mode == SplitMode::UP_DOWN ? 2 : 1);
+}
+
+/// Both cores have a box of half the extent, rounded up; the second one's may end earlier.
+TypePtr Deducer::shard() const {
+  TypePtr type = first();
+  Shape shape = shapeOf(type), valid = validOf(type);
+  if (auto axis = splitAxis(call, shape)) {
+    auto whole = ConstantInt(shape[*axis]);
+    CHECK(whole) << "the axis that is split must have a constant extent";
+    ExprPtr half = Constant((*whole + 1) / 2), lane = call.Operand("lane");
+    CHECK(lane) << "it stands in `for lane in pl.split_aiv(2, mode=..)`";
+    if (valid.size() != shape.size())
+      valid = shape;
+    bool isWhole = SameExtent(valid[*axis], shape[*axis]) && *whole % 2 == 0;
+    auto known = ConstantInt(lane);
+    ExprPtr offset = known ? Constant(*known * *ConstantInt(half))
+                           : MakeBinary(NodeKind::Mul, lane, half, DataType::INDEX, Span::unknown());
+    valid[*axis] = isWhole ? half : WindowExtent(valid[*axis], offset, half);
+    shape[*axis] = half;
+  }
+  return make(std::move(shape), *ElementTypeOf(type), MemorySpace::Vec, std::move(valid));
+}
+
+TypePtr Deducer::join() const {
+  TypePtr type = first();
+  Shape shape = shapeOf(type), valid = validOf(type);
+  if (auto axis = splitAxis(call, shape)) {
+    auto half = ConstantInt(shape[*axis]);
+    CHECK(half && *half <= (int64_t(1) << 40)) << "the axis that is split must have a constant extent";
+    auto known = valid.size() == shape.size() ? ConstantInt(valid[*axis]) : half;
+    CHECK(!known || *known == *half) << row.name << " re-joins the two lanes positionally, but each holds a part only ("
+                                     << *known << " of " << *half << "); fill it with `pl.fillpad` first";
+    shape[*axis] = Constant(2 * *half);
+    if (valid.size() == shape.size())
+      valid[*axis] = shape[*axis];
+  }
+  return make(std::move(shape), *ElementTypeOf(type), MemorySpace::Mat, std::move(valid));
+}
+
 } // namespace pypto::ir

@@ -101,6 +101,8 @@ private:
   TypePtr blocks() const;
   TypePtr filled() const;
   TypePtr reinterpret() const;
+  TypePtr shard() const;
+  TypePtr join() const;
 
   const OpView &call;
   const OpRow &row;

@@ -143,7 +143,7 @@ class _Function:
             return f"_cross_core_rt.{_QUEUES[name]}({', '.join([*tile, *words])})"
         space, base = name.split(".", 1)
         if base in ("aiv_shard", "aic_gather"):
-            return self.fail(f"{name} belongs into pl.split_aiv", node)
+            return self.fail(f"{name} inside an expression has no form in torch; give it a name", node)
         form = next((each for each in (f"{space}_{base}", base, f"{base}_") if self.is_runtime(each)), None)
         if form is None:
             self.fail(f"torch_codegen has no form of {name} yet", node)

@@ -73,6 +73,8 @@ def RuleBlocks : Rule<"32 bytes for each offset">;
 def RuleFill : Rule<"that of the first operand, or of extents `shape`, all of it valid">;
 def RuleGatherAny : Rule<"shape of `index`, or as gather_mask or gather_compare by the keyword given">;
 def RuleScatterAny : Rule<"that of `dst` where it is given, else of the first operand">;
+def RuleShard : Rule<"one vector core's half by `mode`, in Vec">;
+def RuleJoin : Rule<"the two halves by `mode`, in Mat">;
 def RuleValid : Rule<"that of the first operand, valid as told">;
 
 // --- rows ---------------------------------------------------------------------------

@@ -18,6 +18,7 @@ def : System<"fence", (ops), "fence.barrier_all", "earlier writes to global memo
 def : System<"cacheinvalid", (ops TensorOpt:$tensor, TupleOpt:$shapes, TupleOpt:$offsets), "cmo.cacheinvalid", "later reads see what other cores wrote">;
 def : System<"sync_set", (ops Kw<"int">:$event_id, Kw<"PipeType">:$pipe, Kw<"int", "2">:$ffts_mode, Kw<"CoreType", "None">:$core_type), "sync.set", "raises an event for other cores">;
 def : System<"sync_wait", (ops Kw<"int">:$event_id, Kw<"PipeType">:$pipe, Kw<"int", "2">:$ffts_mode, Kw<"CoreType", "None">:$core_type), "sync.wait", "waits for an event of other cores">;
+def : System<"set_ffts", (ops Tensor:$workspace), "", "memory of the events between cores, which the device has itself">;
 def : System<"syncall", (ops TensorOpt:$gm_workspace, IndexOpt:$used_cores, Kw<"str", "mix">:$core_type, Kw<"str", "hard">:$mode), "syncall", "all blocks meet">;
 
 class Block<string n, string s> : PlOp<n, (ops), RuleIndex, n> {
@@ -42,6 +43,12 @@ def : Pop<"tpop_from_aic", "Vec", "the next tile from the cube core">;
 def : Pop<"tpop_from_aiv", "Mat", "the next tile from the vector cores">;
 def : Free<"tfree_to_aic", "gives a slot back to the cube core">;
 def : Free<"tfree_to_aiv", "gives a slot back to the vector cores">;
+
+class Lanes<string n, Rule r, string s> : PlOp<n, (ops X:$x, IndexOpt:$lane, Kw<"SplitMode", "NONE">:$mode), r>, Both {
+  let summary = s;
+}
+def : Lanes<"aiv_shard", RuleShard, "what a vector core has of a value of the cube core, in pl.split_aiv">;
+def : Lanes<"aic_gather", RuleJoin, "what the cube core gets of the values of both vector cores, in pl.split_aiv">;
 
 class InitializePipe<string n> : PlOp<n, (ops IndexOpt:$c2v_consumer_buf, IndexOpt:$v2c_consumer_buf, Kw<"int">:$dir_mask, Kw<"int">:$slot_size, Kw<"int", "None">:$slot_num, Kw<"int", "None">:$local_slot_num, Kw<"int", "0">:$id), RuleNone, n> {
   let spaces = ["system"];

@@ -19,6 +19,7 @@ _SUBMITS = ("pl.submit", "pl.spmd_submit")
 # Hints to the scheduler or the debugger: their value is that of their argument.
 _HINTS = ("pl.no_dep", "pl.dump_tag")
 # Without an operand that would say so, these make tiles, or tensors where the annotation declares one.
+_CORES = {"aic": ir.CoreType.CUBE, "aiv": ir.CoreType.VECTOR}
 _GENERATED = ("pl.full", "pl.arange", "pl.random")
 _POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
 _SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
@@ -172,6 +173,14 @@ class Calls:
         if name == "comm.alloc_window_buffer":
             keywords.pop("name", None)
             arguments = [[each] if not isinstance(each, list) else each for each in arguments]
+        if name in ("system.sync_set", "system.sync_wait") and keywords.get("core_type") in _CORES:
+            keywords["core_type"] = _CORES[keywords["core_type"]]
+        if name.rpartition(".")[2] in ("aiv_shard", "aic_gather") and len(arguments) == 1:
+            if self.lane is None and name.startswith("pl."):
+                hint = "put it into `for lane in pl.split_aiv(2, mode=..)`"
+                self.fail(InvalidOperationError, f"{name} is of one vector core", node, hint)
+            if self.lane is not None:
+                arguments, keywords["mode"] = [*arguments, self.lane[0]], self.lane[1]
         self.check_form(name, arguments, keywords, node)
         try:
             call = ir.create_op(

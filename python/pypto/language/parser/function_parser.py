@@ -101,6 +101,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.given_back = {}  # arguments that a call gives back, by the variable of its results
         self.returned = []
         self.scratch = set()  # tensors that operations use as they like
+        self.lane = None  # of pl.split_aiv, and its mode
         self.loads_tiles = True  # pl.full makes a tile then, else a tensor
 
     def emit(self, stmt):

@@ -32,7 +32,11 @@ class Scopes:
         self.env = {**self.env, node.target.id: lane}
         mode = keywords.pop("mode", ir.SplitMode.NONE)
         hint = keywords.pop("name_hint", "")
+        if self.lane is not None:
+            self.fail(ParserSyntaxError, "pl.split_aiv does not nest; put it behind the other one", node)
+        self.lane = lane, mode
         body = self.scope_body(node)
+        self.lane = None
         self.emit(ir.SplitAivScopeStmt(lane, mode, body, hint, keywords, self.span(node)))
 
     def spmd_loop(self, node, call):
