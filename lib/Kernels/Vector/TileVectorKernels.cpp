@@ -44,6 +44,18 @@ LogicalResult tileVectorKernel(func::FuncOp func, const PhaseContext &context) {
   return stageTiles(func);
 }
 
+/// Elements of a panel's tensors up to which one vector core takes it: instructions take as long for half of them.
+constexpr int64_t kAlone = 256;
+
+/// How many vector cores share `func`, of a launch of `blocks` blocks of `perBlock`; those of one block share a panel.
+int64_t coresOf(func::FuncOp func, int64_t blocks, int64_t perBlock) {
+  if (!func->hasAttr(pto::kPanelAttr))
+    return blocks * perBlock;
+  bool isSmall = llvm::all_of(func.getArgumentTypes(),
+                              [](Type type) { return cast<RankedTensorType>(type).getNumElements() <= kAlone; });
+  return isSmall ? 1 : perBlock;
+}
+
 struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
   using TileVectorKernelsBase::TileVectorKernelsBase;
 
@@ -67,8 +79,7 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
       // A kernel that is lowered already has pointers for arguments.
       if (!llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
         continue;
-      // The vector cores of one block share a panel.
-      context.cores = (func->hasAttr(pto::kPanelAttr) ? 1 : blocks) * perBlock;
+      context.cores = coresOf(func, blocks, perBlock);
       PTO_DEBUG("@" << func.getName() << " for " << context.cores << " vector cores");
       good &= succeeded(tileVectorKernel(func, context));
     }
