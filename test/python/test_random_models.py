@@ -98,6 +98,8 @@ I16, I32, I64, U8, U32 = "int16", "int32", "int64", "uint8", "uint32"
 FOUND = {
     "Gelu of f16": _node("Gelu", {"x": _drawn([6, 7], "float16")}, kinds=[10]),
     "Gelu of f16 by tanh": _node("Gelu", {"x": _drawn([6, 7], "float16")}, kinds=[10], approximate="tanh"),
+    "Mish where exp overflows f16": _node("Mish", {"x": _drawn([6, 7], "float16", -160, 160)}, kinds=[10]),
+    "Gelu where erf is -1": _node("Gelu", {"x": np.array([-6, -3.5], np.float32)}),
     "a bias of integers that is none": _node("Shrink", {"x": _drawn([40], I16)}, kinds=[5], bias=0.25, lambd=1.5),
     "a bias of unsigned integers": _node("Shrink", {"x": _drawn([40], U8, 0)}, kinds=[2], bias=0.25, lambd=1.5),
     "products of one without it": _node(

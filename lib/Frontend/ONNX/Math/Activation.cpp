@@ -57,12 +57,15 @@ static LogicalResult importPRelu(Node &node) {
   return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)), negative);
 }
 
-// x tanh(ln(1 + e)) = x n / (n + 2) with e = exp(x), n = e^2 + 2 e; from 20 on the quotient is 1.
+// x tanh(ln(1 + exp(x))) = x n / (n + r) with e = exp(-|x|), which is at most 1 (f16 overflows soon): n = 1 + 2 e and
+// r = 2 e^2 from 0 on, n = e^2 + 2 e and r = 2 below.
 static LogicalResult importMish(Node &node) {
   Formula f(node);
-  Value e = f.of<top::ExpOp>(f.of<top::MinOp>(node.input(0), 20.0));
-  Value n = f.of<top::AddOp>(f.of<top::MulOp>(e, e), f.of<top::MulOp>(e, 2.0));
-  return f.result<top::MulOp>(node.input(0), f.of<top::DivOp>(n, f.of<top::AddOp>(n, 2.0)));
+  Value x = node.input(0), e = f.of<top::ExpOp>(f.of<top::NegOp>(f.of<top::AbsOp>(x)));
+  Value isPositive = f.compare(x, "ge", 0), twice = f.of<top::MulOp>(e, 2.0), square = f.of<top::MulOp>(e, e);
+  Value n = f.where(isPositive, f.of<top::AddOp>(twice, 1.0), f.of<top::AddOp>(square, twice));
+  Value rest = f.where(isPositive, f.of<top::MulOp>(square, 2.0), f.constant(e, 2));
+  return f.result<top::MulOp>(x, f.of<top::DivOp>(n, f.of<top::AddOp>(n, rest)));
 }
 
 static LogicalResult importSwish(Node &node) {
