@@ -27,7 +27,7 @@ const MatmulKernel &matmulKernel() {
 
 /// Values of k that the cube core multiplies at a time, a row of a box. Integers wrap: their order does not matter.
 template <class A, class C> constexpr uint32_t productStep() {
-  return std::is_same_v<C, float> ? 32 / sizeof(A) : 4096;
+  return std::is_same_v<C, float> ? 32 / sizeof(A) : roundUp(isa::kMostProductExtent, leftGroup);
 }
 
 template <class A, class B, class C>

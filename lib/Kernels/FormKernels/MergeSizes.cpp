@@ -49,6 +49,14 @@ SmallVector<ReassociationIndices> groupLoops(linalg::LinalgOp op, ArrayRef<Affin
   return groups;
 }
 
+/// The first input that has all loops of `op`, in order, and is no weight; null: none.
+OpOperand *wholeInput(linalg::GenericOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).isIdentity() && !input->get().getDefiningOp<top::WeightOp>())
+      return input;
+  return nullptr;
+}
+
 /// What `value` is computed from elementwise, of the same shape: its rows tell the extents, and `value` need not be
 /// stored for them.
 Value shapeSource(Value value) {
@@ -56,14 +64,10 @@ Value shapeSource(Value value) {
     if (op.getNumLoops() != op.getNumParallelLoops() ||
         !op.getIndexingMapMatchingResult(cast<OpResult>(value)).isIdentity())
       break;
-    auto source = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
-      auto type = dyn_cast<RankedTensorType>(input->get().getType());
-      return type && type.getShape() == cast<RankedTensorType>(value.getType()).getShape() &&
-             op.getMatchingIndexingMap(input).isIdentity() && !input->get().getDefiningOp<top::WeightOp>();
-    });
-    if (source == op.getDpsInputOperands().end())
+    OpOperand *source = wholeInput(op);
+    if (!source)
       break;
-    value = (*source)->get();
+    value = source->get();
   }
   return value;
 }
@@ -74,12 +78,10 @@ void repeatRows(linalg::GenericOp op, ArrayRef<AffineExpr> loops, OpBuilder &bui
   unsigned rank = loops.size();
   if (rank < 2 || isa<AffineConstantExpr>(loops[0]) || isa<AffineConstantExpr>(loops[1]))
     return;
-  auto whole = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return op.getMatchingIndexingMap(input).isIdentity() && !input->get().getDefiningOp<top::WeightOp>();
-  });
-  if (whole == op.getDpsInputOperands().end())
+  OpOperand *whole = wholeInput(op);
+  if (!whole)
     return;
-  Value like = shapeSource((*whole)->get());
+  Value like = shapeSource(whole->get());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap rows = AffineMap::getMultiDimIdentityMap(rank, op.getContext()).dropResult(0);
   bool changed = false;

@@ -90,11 +90,18 @@ const Row kRows[] = {
     {"Softplus", softplus},
 };
 
+const Row *rowOf(StringRef name) {
+  const Row *row = llvm::find_if(kRows, [&](const Row &known) { return known.name == name; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
 } // namespace
 
+bool isActivation(StringRef name) { return rowOf(name) != nullptr; }
+
 Value Scalars::activation(StringRef name, Value x, double alpha, double beta) {
-  const Row *row = llvm::find_if(kRows, [&](const Row &known) { return known.name == name; });
-  return row == std::end(kRows) ? Value() : row->build(*this, x, alpha, beta);
+  const Row *row = rowOf(name);
+  return row ? row->build(*this, x, alpha, beta) : Value();
 }
 
 } // namespace pto_mlir::recurrent

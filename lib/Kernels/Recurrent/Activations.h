@@ -30,6 +30,9 @@ struct Scalars {
   mlir::Value activation(llvm::StringRef name, mlir::Value x, double alpha, double beta);
 };
 
+/// Whether ONNX has an activation of that name.
+bool isActivation(llvm::StringRef name);
+
 } // namespace pto_mlir::recurrent
 
 #endif // PTO_MLIR_LIB_KERNELS_RECURRENT_ACTIVATIONS_H

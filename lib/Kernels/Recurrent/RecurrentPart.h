@@ -31,9 +31,6 @@ using cube::Ix;
 /// that set the states and those of the stages.
 constexpr llvm::StringLiteral kRecurrenceAttr = "pto.recurrence";
 
-/// Rows of the units of `op`, the last one of a direction may have fewer: `blocks` share them.
-int64_t rowsOfUnit(top::RecurrentOp op, int64_t blocks);
-
 /// A recurrence's kernel.
 struct Recurrence {
   top::RecurrentOp op;
@@ -50,7 +47,7 @@ struct Recurrence {
   int64_t productColumns() const { return slots.front().getDimSize(1); }
 };
 
-/// What follows the tensor of products in the workspace.
+/// The tensors of the workspace.
 enum Slot : unsigned { kProductSlot, kTurnSlot, kUpdateSlot, kResetSlot };
 
 /// Semaphores: the product is there, the state for the next product is.

@@ -27,7 +27,8 @@ namespace recurrent {
 /// More rows share what is loaded of the weights, and the accumulator holds so many.
 constexpr int64_t kMostRows = 64;
 
-int64_t rowsOfUnit(top::RecurrentOp op, int64_t blocks) {
+/// Rows of the units of `op`, the last one of a direction may have fewer: `blocks` share them.
+static int64_t rowsOfUnit(top::RecurrentOp op, int64_t blocks) {
   auto extents = op.getExtents();
   int64_t share = ceilDiv(extents.batch * extents.directions, blocks);
   int64_t rows = std::clamp<int64_t>(roundUp(share, int64_t(16)), 16, kMostRows);
@@ -86,13 +87,13 @@ private:
     return added(func, copied);
   }
 
-  int64_t pitchOf(const Stage &stage, Tensor tensor) {
+  /// Elements from row to row of `tensor` in memory; 0: it has one dimension.
+  int64_t pitchOf(Tensor tensor) {
     if (isVector(tensor))
       return 0;
-    int64_t columns = tensor == Tensor::Product ? productColumns(op)
-                      : tensor == Tensor::Given ? extents.directions * extents.gates
-                                                : 1;
-    return tensor == Tensor::Product ? columns : columns * extents.hidden;
+    if (tensor == Tensor::Product)
+      return productColumns(op);
+    return tensor == Tensor::Given ? extents.directions * extents.gates * extents.hidden : extents.hidden;
   }
 
   Attribute panel(const Stage &stage, int64_t rows) {
@@ -103,7 +104,7 @@ private:
       if (isVector(part.tensor))
         shape.erase(part.tensor == Tensor::Live ? shape.begin() + 1 : shape.begin());
       types.push_back(RankedTensorType::get(shape, elementOf(op, part.tensor)));
-      pitches.push_back(pitchOf(stage, part.tensor));
+      pitches.push_back(pitchOf(part.tensor));
     };
     for (const Part &part : stage.reads)
       add(part, inputs);

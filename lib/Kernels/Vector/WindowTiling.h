@@ -18,9 +18,6 @@ constexpr llvm::StringLiteral kWindowInputAttr = "pto.window_input";
 /// affine map.
 constexpr llvm::StringLiteral kImageRowsAttr = "pto.image_rows";
 
-/// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
-/// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the
-/// stride, so that tap k reads phase `phase(k)` at o + `shift(k)`.
 /// The taps that read one phase. They lie evenly, in the kernel and among the positions of the phase.
 struct PhaseTaps {
   int64_t count = 0;
@@ -28,6 +25,9 @@ struct PhaseTaps {
   int64_t firstShift = 0, shiftStep = 0; ///< in the phase
 };
 
+/// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
+/// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the
+/// stride, so that tap k reads phase `phase(k)` at o + `shift(k)`.
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1;
   int64_t phase(int64_t k) const { return k * dilation % stride; }

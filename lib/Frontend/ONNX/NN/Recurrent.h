@@ -65,7 +65,8 @@ public:
   mlir::Value recurrence(int64_t direction) { return row(node.input(2), direction); }
   /// The initial state; null for zeros.
   mlir::Value initial(int64_t direction, unsigned input);
-  mlir::Value zeros();
+  mlir::Value zeros() { return zeros({batch, hidden}); }
+  mlir::Value zeros(llvm::ArrayRef<int64_t> shape);
 
   /// A state after the present step: as it was before where a sequence has ended.
   mlir::Value after(mlir::Value next, mlir::Value before) { return live ? f.where(live, next, before) : next; }
@@ -93,10 +94,8 @@ private:
   mlir::Value exchanged(llvm::StringRef name, mlir::Value value) {
     return node.create<top::PermuteOp>(name, value, {node.i64s("perm", {1, 0, 2})});
   }
-  /// Concatenates along dimension 0.
-  mlir::Value joined(llvm::ArrayRef<mlir::Value> rows) {
-    return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>("", rows, {node.i64("axis", 0)});
-  }
+  /// Concatenates; null where one value is.
+  mlir::Value joined(llvm::ArrayRef<mlir::Value> values, int64_t axis = 0, llvm::StringRef name = "");
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   std::pair<mlir::Value, mlir::Value> biases(int64_t first, int64_t count, bool resetLast);
   mlir::FailureOr<mlir::Value> liveSteps();

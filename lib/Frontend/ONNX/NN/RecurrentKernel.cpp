@@ -12,18 +12,6 @@ bool Recurrent::hasKernel() {
   return alike && features > 0 && hidden > 0 && (element.isF32() || element.isF16() || element.isBF16());
 }
 
-namespace {
-
-Value joinedAlong(Node &node, StringRef name, ArrayRef<Value> values, int64_t axis) {
-  if (llvm::is_contained(values, Value()))
-    return {};
-  if (values.size() == 1 && name.empty())
-    return values.front();
-  return node.create<top::ConcatOp>(name, values, {node.i64("axis", axis)});
-}
-
-} // namespace
-
 Value Recurrent::reshaped(Value value, ArrayRef<int64_t> shape) {
   return value ? node.reshape("", value, shape) : value;
 }
@@ -38,7 +26,7 @@ std::pair<Value, Value> Recurrent::biases(int64_t first, int64_t count, bool res
   auto of = [&](int64_t begin, int64_t end) { return part(all, 1, begin, end); };
   Value added = f.of<top::AddOp>(of(0, early), of(columns, columns + early));
   if (resetLast)
-    added = joinedAlong(node, "", {added, of(early, columns)}, 1);
+    added = joined({added, of(early, columns)}, 1);
   return {reshaped(added, {count * columns}), resetLast ? of(columns + early, 2 * columns) : Value()};
 }
 
@@ -73,11 +61,7 @@ FailureOr<Value> Recurrent::liveSteps() {
 Value Recurrent::initialStates(int64_t first, int64_t count, unsigned input) {
   if (node.has(input))
     return part(batchFirst ? exchanged("", node.input(input)) : node.input(input), 0, first, first + count);
-  Type element = node.type(0).getElementType();
-  OpBuilder &b = node.builder();
-  return top::createConstant(b, b.getUnknownLoc(), (node.outputName().str() + node.outputName(1).str() + "_zeros"),
-                             RankedTensorType::get({count, batch, hidden}, element),
-                             top::fromDoubles(element, std::vector<double>(count * batch * hidden, 0.0)));
+  return zeros({count, batch, hidden});
 }
 
 /// The recurrence of directions [first, first + count), whose activations are the same.
@@ -146,7 +130,7 @@ LogicalResult Recurrent::importWhole(StringRef kind) {
   };
   if (node.wantsOutput(0)) {
     StringRef name = batchFirst ? "" : node.outputName();
-    Value y = results.size() > 1 ? joinedAlong(node, name, rowsOf(0, steps), 1) : part(results[0], 0, 0, steps, name);
+    Value y = results.size() > 1 ? joined(rowsOf(0, steps), 1, name) : part(results[0], 0, 0, steps, name);
     if (batchFirst && y)
       y = node.create<top::PermuteOp>(node.outputName(), y, {node.i64s("perm", {2, 0, 1, 3})});
     if (!y)

@@ -154,12 +154,18 @@ Value Recurrent::initial(int64_t direction, unsigned input) {
   return all ? row(all, direction) : Value();
 }
 
-Value Recurrent::zeros() {
-  Type element = node.type(0).getElementType();
+Value Recurrent::joined(ArrayRef<Value> values, int64_t axis, StringRef name) {
+  if (llvm::is_contained(values, Value()))
+    return {};
+  return values.size() == 1 ? values.front() : node.create<top::ConcatOp>(name, values, {node.i64("axis", axis)});
+}
+
+Value Recurrent::zeros(ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, node.type(0).getElementType());
   OpBuilder &b = node.builder();
   return top::createConstant(b, b.getUnknownLoc(), (node.outputName().str() + node.outputName(1).str() + "_zeros"),
-                             RankedTensorType::get({batch, hidden}, element),
-                             top::fromDoubles(element, std::vector<double>(batch * hidden, 0.0)));
+                             type,
+                             top::fromDoubles(type.getElementType(), std::vector<double>(type.getNumElements(), 0.0)));
 }
 
 LogicalResult Recurrent::run(llvm::function_ref<Value(int64_t)> prepare,
