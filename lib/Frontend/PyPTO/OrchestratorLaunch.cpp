@@ -79,7 +79,8 @@ Held Orchestrator::call(const ir::Call &op) {
     arguments.push_back(valueOf(argument));
   if (function->func_type_ == ir::FunctionType::Orchestration)
     return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
-  if (function->func_type_ != ir::FunctionType::Group)
+  bool isGroup = function->func_type_ == ir::FunctionType::Group;
+  if (!isGroup)
     addResults(*function, arguments, op.span_);
   if (waitsForPeer(*function)) {
     together->push_back({function, arguments, op.span_});
@@ -88,7 +89,7 @@ Held Orchestrator::call(const ir::Call &op) {
   Held given;
   auto *task = op.kind() == ir::NodeKind::Submit ? static_cast<const ir::Submit *>(&op) : nullptr;
   auto run = [&] {
-    if (function->func_type_ == ir::FunctionType::Group)
+    if (isGroup)
       launchTogether(op.span_, [&] { given = callOrchestrator(function, arguments, op.span_); });
     else
       launch(function, arguments, op.span_);
@@ -104,7 +105,7 @@ Held Orchestrator::call(const ir::Call &op) {
       where(task->predicate_, runAll);
     else
       runAll();
-    return function->func_type_ == ir::FunctionType::Group ? given : resultsOf(*function, arguments);
+    return isGroup ? given : resultsOf(*function, arguments);
   });
 }
 
@@ -206,7 +207,6 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
   const PlannedKernel *&found = kernelOf[key];
   if (found)
     return *found;
-  std::vector<PlannedTensor> ofVector = tensors;
   planned.push_back(
       {freeKernelName(function->name_), function, std::move(tensors), pointers, isBlock, std::move(symbols), ranks});
   PlannedKernel &made = planned.back();
@@ -214,6 +214,7 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
   if (group) {
     made.hasQueues = group->hasQueues;
     const ir::FunctionPtr &vector = group->vector;
+    std::vector<PlannedTensor> ofVector = made.tensors;
     for (PlannedTensor &tensor : ofVector)
       tensor.var = vector->params_[size_t(llvm::find(function->params_, tensor.var) - function->params_.begin())];
     made.peers = {{function->name_, made.name}, {vector->name_, freeKernelName(vector->name_)}};

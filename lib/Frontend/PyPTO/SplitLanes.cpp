@@ -20,13 +20,6 @@ ir::StmtPtr sequence(Stmts stmts, const ir::Span &span) {
   return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
 }
 
-ir::CallPtr callOf(const ir::StmtPtr &stmt) {
-  auto assign = ir::As<ir::AssignStmt>(stmt);
-  auto eval = ir::As<ir::EvalStmt>(stmt);
-  ir::ExprPtr value = assign ? assign->value_ : eval ? eval->expr_ : nullptr;
-  return value ? ir::As<ir::Call>(value) : nullptr;
-}
-
 bool isExchange(const ir::Call &call, std::string_view name) {
   const std::string &full = call.op_->name_;
   return full == "tile." + std::string(name) || full == "tensor." + std::string(name);
@@ -34,7 +27,7 @@ bool isExchange(const ir::Call &call, std::string_view name) {
 
 /// Kernels of one task run one after another here, so nothing is to be waited for.
 bool isSignal(const ir::StmtPtr &stmt) {
-  ir::CallPtr call = callOf(stmt);
+  auto call = ir::As<ir::Call>(expressionOf(stmt));
   return call && llvm::is_contained({"system.sync_set", "system.sync_wait", "system.set_ffts"}, call->op_->name_);
 }
 

@@ -121,16 +121,15 @@ private:
   }
 };
 
-/// Whether a body launches kernels, and computes nothing itself.
+/// Whether a body launches kernels: a statement is a scope of a core, or all are scopes of blocks and calls.
 bool launches(const ir::StmtPtr &body) {
-  if (llvm::any_of(ir::FlattenStmts(body), [](const ir::StmtPtr &stmt) { return ir::IsA<ir::InCoreScopeStmt>(stmt); }))
+  auto stmts = ir::FlattenStmts(body);
+  if (llvm::any_of(stmts, [](const ir::StmtPtr &stmt) { return ir::IsA<ir::InCoreScopeStmt>(stmt); }))
     return true;
-  return llvm::all_of(ir::FlattenStmts(body), [](const ir::StmtPtr &stmt) {
-    if (ir::IsA<ir::InCoreScopeStmt>(stmt) || ir::IsA<ir::SpmdScopeStmt>(stmt))
+  return llvm::all_of(stmts, [](const ir::StmtPtr &stmt) {
+    if (ir::IsA<ir::SpmdScopeStmt>(stmt))
       return true;
-    auto assign = ir::As<ir::AssignStmt>(stmt);
-    auto eval = ir::As<ir::EvalStmt>(stmt);
-    ir::ExprPtr value = assign ? assign->value_ : eval ? eval->expr_ : nullptr;
+    ir::ExprPtr value = expressionOf(stmt);
     auto call = ir::As<ir::Call>(value);
     return value && (ir::IsA<ir::TupleGetItemExpr>(value) || (call && ir::IsA<ir::GlobalVar>(call->op_)));
   });

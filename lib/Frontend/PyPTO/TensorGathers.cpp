@@ -9,8 +9,6 @@ namespace ir = pypto::ir;
 
 namespace {
 
-constexpr int64_t kMaxRows = 512; // each is a few operations of the kernel
-
 /// The axis that `dim` names, from the front.
 size_t axisOf(const ir::OpView &view, const ir::Span &place) {
   auto dim = view.Operand("dim") ? ir::ConstantInt(view.Operand("dim")) : std::nullopt;
@@ -49,8 +47,8 @@ ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
   int64_t rows, columns, indexRows, width;
   ir::VarPtr source = matrix(view.Operand("input"), rows, columns);
   ir::VarPtr index = matrix(view.Operand("index"), indexRows, width);
-  if (indexRows > rows || indexRows > kMaxRows)
-    fail(place, "tensor.gather takes up to " + std::to_string(std::min(rows, kMaxRows)) + " rows of indices, not " +
+  if (indexRows > rows || indexRows > kMaxRuns)
+    fail(place, "tensor.gather takes up to " + std::to_string(std::min(rows, kMaxRuns)) + " rows of indices, not " +
                     std::to_string(indexRows));
   ir::VarPtr made = emptyMatrix(indexRows, width, *ir::ElementTypeOf(source->type_));
   for (int64_t row = 0; row < indexRows; ++row) {
@@ -107,9 +105,9 @@ ir::VarPtr Tiler::scattered(const ir::OpView &view, const ir::CallPtr &call) {
       fail(place, "the pattern selects " + std::to_string(width) + " columns of " + std::to_string(rows) +
                       " rows, input has " + ir::ShapeText(shapeOf(source)));
   }
-  if (indexRows > rows || indexRows > sourceRows || width != sourceWidth || indexRows > kMaxRows)
+  if (indexRows > rows || indexRows > sourceRows || width != sourceWidth || indexRows > kMaxRuns)
     fail(place, "tensor.scatter takes as many indices as elements of src, up to " +
-                    std::to_string(std::min(rows, kMaxRows)) + " rows");
+                    std::to_string(std::min(rows, kMaxRuns)) + " rows");
   ir::VarPtr base = made;
   for (int64_t row = 0; row < indexRows; ++row) {
     ir::VarPtr part = bind(make("tile.scatter", {rowOf(base, row, columns), rowOf(source, row, width),

@@ -9,8 +9,6 @@ namespace ir = pypto::ir;
 
 namespace {
 
-constexpr int64_t kMaxRuns = 512; // each is a few operations of the kernel
-
 std::vector<int64_t> constantsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &place) {
   std::vector<int64_t> extents;
   for (const ir::ExprPtr &extent : shape) {

@@ -4,7 +4,7 @@
 
 #include "Types.h"
 
-#include "pypto/ir/expr.h"
+#include "pypto/ir/stmt.h"
 
 namespace pto_mlir::pypto_frontend {
 
@@ -30,6 +30,13 @@ inline ir::ExprPtr sum(const ir::ExprPtr &a, const ir::ExprPtr &b) {
   if (auto known = ir::ConstantInt(a))
     return sum(b, *known);
   return ir::MakeBinary(ir::NodeKind::Add, a, b, pypto::DataType::INDEX, a->span_);
+}
+
+/// What a statement binds or evaluates; null for other statements.
+inline ir::ExprPtr expressionOf(const ir::StmtPtr &stmt) {
+  auto assign = ir::As<ir::AssignStmt>(stmt);
+  auto eval = ir::As<ir::EvalStmt>(stmt);
+  return assign ? assign->value_ : eval ? eval->expr_ : nullptr;
 }
 
 inline std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::ExprPtr>(count, number(0)); }

@@ -15,6 +15,9 @@
 
 namespace pto_mlir::pypto_frontend {
 
+/// Rows, or runs of rows, that an operation takes apart: each is a few operations of the kernel.
+constexpr int64_t kMaxRuns = 512;
+
 /// Part of a tensor in global memory; `shape` without the axes that a subscript dropped.
 struct Window {
   pypto::ir::VarPtr tensor;

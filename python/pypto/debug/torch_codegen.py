@@ -144,7 +144,7 @@ class _Function:
         space, base = name.split(".", 1)
         if base in ("aiv_shard", "aic_gather"):
             return self.fail(f"{name} inside an expression has no form in torch; give it a name", node)
-        form = next((each for each in (f"{space}_{base}", base, f"{base}_") if self.is_runtime(each)), None)
+        form = next((each for each in (f"{space}_{base}", base, f"{base}_") if each in self.runtime_names), None)
         if form is None:
             self.fail(f"torch_codegen has no form of {name} yet", node)
         names = ir.op_parameters(name, operands=True) or []
@@ -158,9 +158,6 @@ class _Function:
             arguments.append(f"dtype={self.dtype(node.type.dtype, node)}")
         return f"{form}({', '.join(arguments)})"
 
-    def is_runtime(self, name):
-        return name in self.runtime_names
-
     def called(self, node):
         """A call of a function, with tensors for outputs that the call leaves out."""
         callee = self.program.functions.get(node.op.name) if self.program else None
@@ -173,8 +170,7 @@ class _Function:
         text = f"{callee.name}({', '.join(arguments)})"
         if isinstance(node, ir.Submit):
             if node.core_num is not None:
-                run = f"[{text} for _ in blocks({self.expr(node.core_num)})][-1]"
-                text = run
+                text = f"[{text} for _ in blocks({self.expr(node.core_num)})][-1]"
             if node.predicate is not None:
                 self.fail("torch_codegen has no form of predicates yet", node)
             return f"({text}, None)"
@@ -265,14 +261,10 @@ class _Function:
             left, right = zip(*pairs)
             self.line(f"{', '.join(left)} = {', '.join(right)}")
 
-    def loop(self, stmt, head, first=None):
+    def loop(self, stmt, head):
         args = [self.name(each) for each in stmt.iter_args]
         self.carry(args, [self.expr(each.initValue) for each in stmt.iter_args])
         self.line(head)
-        self.depth += 1
-        if first:
-            self.line(first)
-        self.depth -= 1
         yielded = self.body(stmt.body)
         self.depth += 1
         self.carry(args, [self.expr(each) for each in yielded or []])

@@ -5,7 +5,7 @@ import threading
 
 import torch
 
-from pypto.debug.torch_runtime import marked, valid_of
+from pypto.debug.torch_runtime import boxed, marked, valid_of
 
 
 def halves(x, split, lane, stride=None):
@@ -21,9 +21,7 @@ def halves(x, split, lane, stride=None):
     if made.shape[axis] < stride:  # both cores have a box of this size
         shape = list(x.shape)
         shape[axis] = stride
-        whole = torch.zeros(shape, dtype=x.dtype)
-        whole.narrow(axis, 0, made.shape[axis]).copy_(made)
-        made = whole
+        made = boxed(made, shape)
     return marked(made, valid)
 
 
@@ -34,15 +32,9 @@ def joined(parts_of, split):
     made = torch.cat(held, axis)
     shape = list(parts_of[0].shape)
     shape[axis] *= 2
-    if made.shape[axis] == shape[axis]:
-        valid = list(valid_of(parts_of[0]))
-        valid[axis] = shape[axis]
-        return marked(made, valid)
-    whole = torch.zeros(shape, dtype=made.dtype)
-    whole.narrow(axis, 0, made.shape[axis]).copy_(made)
     valid = list(valid_of(parts_of[0]))
     valid[axis] = made.shape[axis]
-    return marked(whole, valid)
+    return marked(boxed(made, shape), valid)
 
 
 class CrossCore:

@@ -25,13 +25,16 @@ def part(x):
     return x[tuple(slice(0, n) for n in valid_of(x))]
 
 
+def boxed(x, shape):
+    """x at the beginning of zeros of this shape."""
+    made = torch.zeros([int(n) for n in shape], dtype=x.dtype)
+    made[tuple(slice(0, n) for n in x.shape)] = x
+    return made
+
+
 def zeroed(x):
     """x with zeros where it is not valid."""
-    if valid_of(x) == tuple(x.shape):
-        return x
-    made = torch.zeros_like(x)
-    part(marked(made, valid_of(x))).copy_(part(x))
-    return made
+    return x if valid_of(x) == tuple(x.shape) else boxed(part(x), x.shape)
 
 
 def wide(x):
@@ -192,9 +195,7 @@ def tensor_slice(x, shape, offset, valid_shape=None, drop_dims=None, pad_value=N
     made = window(x, offset, shape)
     valid = [max(0, min(int(v) - int(o), n)) for v, o, n in zip(valid_of(x), offset, made.shape)]
     if tuple(made.shape) != tuple(int(n) for n in shape):
-        whole = torch.zeros([int(n) for n in shape], dtype=x.dtype)
-        whole[tuple(slice(0, n) for n in made.shape)] = made
-        made = whole
+        made = boxed(made, shape)
         made.copied = True
     if valid_shape is not None:
         valid = [min(int(v), n) for v, n in zip(valid_shape, valid)]
@@ -303,23 +304,23 @@ def move(tile, dtype=None, **_):
 
 
 def pad_number(name, dtype):
-    bounds = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
     if isinstance(name, (int, float)):
         return name
-    infinite = float("inf") if dtype.is_floating_point else None
-    return {"max": infinite or bounds.max, "min": -infinite if infinite else bounds.min}.get(name, 0)
-
-
-def fillpad(x, pad_value="zero", dtype=None):
-    made = torch.full_like(x, pad_number(pad_value, x.dtype))
-    made[tuple(slice(0, n) for n in valid_of(x))] = part(x)
-    return made
+    if dtype.is_floating_point:
+        least, most = float("-inf"), float("inf")
+    else:
+        least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    return {"max": most, "min": least}.get(name, 0)
 
 
 def fillpad_expand(x, shape, pad_value="zero", dtype=None):
     made = torch.full([int(n) for n in shape], pad_number(pad_value, x.dtype), dtype=x.dtype)
     made[tuple(slice(0, n) for n in valid_of(x))] = part(x)
     return made
+
+
+def fillpad(x, pad_value="zero", dtype=None):
+    return fillpad_expand(x, x.shape, pad_value)
 
 
 fillpad_inplace = fillpad

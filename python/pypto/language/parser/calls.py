@@ -18,8 +18,8 @@ from pypto.pypto_core import DataType, ir
 _SUBMITS = ("pl.submit", "pl.spmd_submit")
 # Hints to the scheduler or the debugger: their value is that of their argument.
 _HINTS = ("pl.no_dep", "pl.dump_tag")
-# Without an operand that would say so, these make tiles, or tensors where the annotation declares one.
 _CORES = {"aic": ir.CoreType.CUBE, "aiv": ir.CoreType.VECTOR}
+# Without an operand that would say so, these make tiles, or tensors where the annotation declares one.
 _GENERATED = ("pl.full", "pl.arange", "pl.random")
 _POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
 _SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
