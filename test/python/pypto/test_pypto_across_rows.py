@@ -5,6 +5,7 @@ import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, OperandError
 from pypto.runtime import RunConfig
+from test_pypto_indexed import put
 
 platforms = pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
 
@@ -97,13 +98,6 @@ def test_axes_that_are_not_there():
         across(x, i, np.zeros_like(x), 2)
     with pytest.raises(InvalidOperationError, match=r"an index no greater than its input, but along dim"):
         across(x, np.zeros((4, 16), np.int32), np.zeros((4, 16), np.float32), 0)
-
-
-@pl.jit
-def put(x: pl.Tensor, i: pl.Tensor, v: pl.Tensor, y: pl.Out[pl.Tensor]):
-    with pl.at(level=pl.Level.CORE_GROUP):
-        y[:] = pl.scatter(x, dim=-1, index=i, src=v)
-    return y
 
 
 @platforms

@@ -5,13 +5,10 @@ import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, ParserSyntaxError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
+from test_pypto_groups import numbers
 
 both = pytest.mark.parametrize("platform", ["a2a3", "a5"])
 modes = pytest.mark.parametrize("mode", [pl.SplitMode.UP_DOWN, pl.SplitMode.LEFT_RIGHT])
-
-
-def numbers(*shape, seed=0, dtype=np.float32):
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
 def run(kernel, *arrays, platform="a2a3"):

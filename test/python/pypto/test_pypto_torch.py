@@ -7,15 +7,11 @@ import pypto.language as pl
 import pytest
 from pypto.debug import torch_codegen
 from pypto.language.parser.diagnostics import UnsupportedFeatureError
-from test_pypto_groups import finished_product, two_queues
+from test_pypto_groups import finished_product, numbers, two_queues
 
 PYTHON = "/usr/bin/python3"
 HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="no interpreter with torch")
-
-
-def numbers(*shape, seed=0, dtype=np.float32):
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
 SERVER = """
