@@ -192,7 +192,17 @@ KERNELS = [
     ("GRU", (5, 2, 7), 37, "a5", {"linear_before_reset": 1, "states": True}),
     ("RNN", (3, 1, 9), 1100, "a5", {"direction": "reverse"}),
     ("RNN", (5, 2, 3), 1, "a5", {}),
+    ("RNN", (2, 65, 3), 2050, "a3", {}),
 ]
+
+
+def test_too_large(tmp_path):
+    layer(tmp_path / "m.onnx", "RNN", (4, 1, 2), 2)
+    model = onnx.load(tmp_path / "m.onnx")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2**28
+    onnx.save(model, tmp_path / "m.onnx")
+    with pytest.raises(UserError, match="has more than 268435456 elements of gates in its 268435456 steps"):
+        compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
 
 
 @pytest.mark.parametrize("number", range(len(KERNELS)))

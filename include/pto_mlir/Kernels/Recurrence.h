@@ -31,6 +31,9 @@ struct Stage {
   llvm::SmallVector<Part> reads, writes;
 };
 
+/// The greatest hidden size of a kernel: a state of 16 rows takes half of the cube core's L1.
+inline constexpr int64_t kMostHidden = 4096;
+
 /// The recurrence that a kernel on tensors consists of; null if it is another one.
 top::RecurrentOp recurrenceIn(mlir::func::FuncOp kernel);
 

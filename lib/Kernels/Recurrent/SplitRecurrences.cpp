@@ -3,6 +3,7 @@
 #include "../CheckLaunch.h"
 #include "RecurrentPart.h"
 
+#include "pto_mlir/Kernels/CubeTiling.h"
 #include "pto_mlir/Kernels/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
 
@@ -31,7 +32,10 @@ constexpr int64_t kMostRows = 64;
 static int64_t rowsOfUnit(top::RecurrentOp op, int64_t blocks) {
   auto extents = op.getExtents();
   int64_t share = ceilDiv(extents.batch * extents.directions, blocks);
-  int64_t rows = std::clamp<int64_t>(roundUp(share, int64_t(16)), 16, kMostRows);
+  int64_t bytes = roundUp(extents.hidden, int64_t(16)) * op.getType().getElementTypeBitWidth() / 8;
+  int64_t inL1 = cube::cubeLimits(pto::targetOf(op).name)->l1 / 2 / bytes / 16 * 16;
+  int64_t most = std::max<int64_t>(std::min(kMostRows, inL1), 16);
+  int64_t rows = std::clamp<int64_t>(roundUp(share, int64_t(16)), 16, most);
   // As even as they can be.
   return ceilDiv(extents.batch, ceilDiv(extents.batch, rows));
 }
@@ -143,6 +147,11 @@ public:
       if (top::RecurrentOp op = recurrent::recurrenceIn(func)) {
         if (failed(recurrent::checkActivations(op)))
           return signalPassFailure();
+        if (op.getExtents().hidden > recurrent::kMostHidden) {
+          op.emitOpError("has no kernel: its hidden size is ")
+              << op.getExtents().hidden << ", at most " << recurrent::kMostHidden << " can be";
+          return signalPassFailure();
+        }
         recurrent::Splitter(func, op, symbols).run(blocks);
       }
   }

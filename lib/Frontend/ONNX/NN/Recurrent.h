@@ -99,6 +99,7 @@ private:
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   std::pair<mlir::Value, mlir::Value> biases(int64_t first, int64_t count, bool resetLast);
   mlir::FailureOr<mlir::Value> liveSteps();
+  mlir::LogicalResult checkSize();
   mlir::Value initialStates(int64_t first, int64_t count, unsigned input);
   mlir::Value whole(llvm::StringRef kind, int64_t first, int64_t count, mlir::Value live);
   mlir::LogicalResult readLengths();

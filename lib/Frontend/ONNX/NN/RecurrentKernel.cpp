@@ -1,15 +1,20 @@
 // LSTM, GRU and RNN as top.recurrent: one product for the inputs of all steps, then an op that becomes one kernel.
 #include "Recurrent.h"
+#include "pto_mlir/Kernels/Recurrence.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
+/// Of the products of all steps: 1 GiB of f32.
+static constexpr int64_t kMostElements = int64_t(1) << 28;
+
 bool Recurrent::hasKernel() {
   Type element = node.type(0).getElementType();
   bool alike = llvm::all_of(ArrayRef<unsigned>{1, 2},
                             [&](unsigned input) { return node.type(input).getElementType() == element; });
-  return alike && features > 0 && hidden > 0 && (element.isF32() || element.isF16() || element.isBF16());
+  return alike && features > 0 && hidden > 0 && hidden <= recurrent::kMostHidden && (element.isF32() || element.isF16() || element.isBF16());
 }
 
 Value Recurrent::reshaped(Value value, ArrayRef<int64_t> shape) {
@@ -110,7 +115,19 @@ Value Recurrent::whole(StringRef kind, int64_t first, int64_t count, Value live)
   return node.create<top::RecurrentOp>("", operands, attributes);
 }
 
+/// Refuses layers whose products have more elements than a tensor may have: what is made here as constants is smaller.
+LogicalResult Recurrent::checkSize() {
+  int64_t elements = 1;
+  for (int64_t size : {steps, batch, directions, gates, hidden})
+    if (llvm::MulOverflow(elements, size, elements) || elements > kMostElements)
+      return node.error("has more than " + Twine(kMostElements) + " elements of gates in its " + Twine(steps) +
+                        " steps");
+  return success();
+}
+
 LogicalResult Recurrent::importWhole(StringRef kind) {
+  if (failed(checkSize()))
+    return failure();
   FailureOr<Value> live = liveSteps();
   if (failed(live))
     return failure();

@@ -30,7 +30,8 @@ LogicalResult Recurrent::read() {
     return node.error(
         "has " + Twine(steps) + " steps" + (directions == 2 ? " in two directions" : "") + ", at most " +
         Twine(kMostSteps) +
-        " are supported of f64, without features, or of quantised weights; write a Loop or Scan over them");
+        " are supported of f64, without features, of more than 4096 hidden features or of quantised "
+                      "weights; write a Loop or Scan over them");
   if (failed(readLengths()))
     return failure();
   std::optional<std::vector<Activation>> chosen = readActivations(node, directions, functions);
