@@ -127,7 +127,7 @@ class CompiledProgram:
         self._fresh = [name for name in self._outputs if directions[name] == ir.ParamDirection.Out]
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
         self._session = self.pmodel = None
-        self._made, self.has_return = {}, False
+        self._made, self.has_return = {}, bool(main.return_types)
         extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
         symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
         self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
@@ -136,7 +136,6 @@ class CompiledProgram:
         self._session, self.pmodel = self._compile(config)
         outputs = {each.name: each for each in self._session.get_outputs()}
         self._made = {name: outputs[name] for name in outputs if name not in self._types}
-        self.has_return = bool(self._made)
 
     runtime_name = "pto_mlir"
 

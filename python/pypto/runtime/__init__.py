@@ -129,11 +129,13 @@ def configure_log(*_, **__):
 _LAZY = {
     "ChipWorker": "worker",
     "DeviceTensor": "worker",
+    "BenchmarkStats": "measure",
     "DistributedWorker": "distributed_worker",
     "StackedDeviceTensor": "distributed_worker",
     "RegistrationHandle": "worker",
     "TensorSpec": "tensor_spec",
     "ScalarSpec": "tensor_spec",
+    "benchmark": "measure",
 }
 
 
@@ -146,6 +148,7 @@ def __getattr__(name):
 
 
 __all__ = [
+    "BenchmarkStats",
     "ChipWorker",
     "DeviceTensor",
     "DistributedWorker",
@@ -154,6 +157,7 @@ __all__ = [
     "ScalarSpec",
     "StackedDeviceTensor",
     "TensorSpec",
+    "benchmark",
     "compile_program",
     "configure_log",
     "ensure_pto_isa_root",

@@ -36,9 +36,7 @@ def run(compiled, memory):
 
     level, folder = compiled.recording
     if getattr(compiled, "ranks", 1) > 1:
-        raise ValueError(
-            f"enable_chip_swimlane: records one device, and {compiled.name} runs on {compiled.ranks} ranks"
-        )
+        raise ValueError(f"runs are recorded on one device, and {compiled.name} runs on {compiled.ranks} ranks")
     folder = Path(folder or default_folder(compiled.program.name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
     trace = folder / "merged_swimlane.json"
@@ -56,13 +54,13 @@ def run(compiled, memory):
     (folder / f"name_map_{compiled.program.name}.json").write_text(json.dumps(numbered, indent=1) + "\n")
 
 
-def _blocks(events):
-    """What ran on cores."""
+def blocks(events):
+    """What ran on cores, of the events of a trace."""
     return [each for each in events if each["ph"] == "X" and each["pid"] == 2 and "task" in each.get("args", {})]
 
 
 def _names(events):
-    return [each["args"].get("kernel", each["name"]) for each in _blocks(events)]
+    return [each["args"].get("kernel", each["name"]) for each in blocks(events)]
 
 
 def _number(task):
@@ -79,20 +77,20 @@ def tasks(events, names):
         for each in events
         if each["ph"] == "M" and each["pid"] == 2 and each["name"] == "thread_name"
     }
-    blocks, fanout = {}, {}
-    for each in _blocks(events):
-        blocks.setdefault(_number(each["args"]["task"]), []).append(each)
+    ran, fanout = {}, {}
+    for each in blocks(events):
+        ran.setdefault(_number(each["args"]["task"]), []).append(each)
     for each in events:
         if each["ph"] == "f":
             fanout.setdefault(_number(each["args"]["from"]), set()).add(_number(each["args"]["to"]))
-    return [_record(task, blocks[task], sorted(fanout.get(task, ())), cores, names) for task in sorted(blocks)]
+    return [_record(task, ran[task], sorted(fanout.get(task, ())), cores, names) for task in sorted(ran)]
 
 
-def _record(task, blocks, fanout, cores, names):
-    longest = max(blocks, key=lambda each: (each["dur"], -each["tid"]))
+def _record(task, parts, fanout, cores, names):
+    longest = max(parts, key=lambda each: (each["dur"], -each["tid"]))
     name = longest["args"].get("kernel", longest["name"])
-    start = min(each["ts"] for each in blocks)
-    end = max(round(each["ts"] + each["dur"], 3) for each in blocks)  # whole ns, as a trace has them
+    start = min(each["ts"] for each in parts)
+    end = max(round(each["ts"] + each["dur"], 3) for each in parts)  # whole ns, as a trace has them
     return {
         "task_id": task,
         "name": name,
@@ -100,7 +98,7 @@ def _record(task, blocks, fanout, cores, names):
         "core_id": longest["tid"],
         "core_type": _CORES.get(cores[longest["tid"]], cores[longest["tid"]].lower()),
         "ring_id": task >> 32,
-        "blocks": len(blocks),
+        "blocks": len(parts),
         "submitted_us": longest["args"]["submitted_us"],
         "ready_us": longest["args"]["ready_us"],
         "dispatch_time_us": start,

@@ -10,7 +10,7 @@ import pypto.language as pl
 import pytest
 from pypto import ir
 from pypto.backend import BackendType
-from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, run
+from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, benchmark, run
 
 
 def numbers(*shape, seed=0):
@@ -74,7 +74,7 @@ def test_class_form():
     a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
     compiled = run(Graph, a, b, c)
     np.testing.assert_array_equal(c, np.maximum(a + b, 0) + a)
-    assert compiled.param_names == ["a", "b", "c"] and compiled.output_indices == [2] and not compiled.has_return
+    assert compiled.param_names == ["a", "b", "c"] and compiled.output_indices == [2] and compiled.has_return
     np.testing.assert_array_equal(compiled(a, b), c)
     x = numbers(64, 32)
     np.testing.assert_array_equal(run(Alone)(x), x * 3)
@@ -209,3 +209,16 @@ def test_records_of_jit_and_of_compiled_programs(tmp_path):
     np.testing.assert_array_equal(c, np.maximum(x + x, 0) + x)
     assert (tmp_path / "tree" / "dfx_outputs" / "chip_swimlane_records.json").is_file()
     assert compiled.recording is None
+
+
+def test_a_benchmark_gives_the_time_of_each_run_on_the_device(tmp_path):
+    compiled = ir.compile(Graph, output_dir=tmp_path)
+    a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
+    stats = benchmark(compiled, [a, b, c], rounds=3, warmup=1, config=RunConfig(platform="a2a3"))
+    np.testing.assert_array_equal(c, np.maximum(a + b, 0) + a)
+    assert len(stats.device_wall_us) == stats.rounds == 3 and stats.warmup == 1 and not stats.all_zero_device
+    assert 0 < stats.device_us_min <= stats.device_us_median <= stats.device_us_max < 1000
+    with pytest.raises(ValueError, match="at least one round"):
+        benchmark(compiled, [a, b, c], rounds=0)
+    with pytest.raises(ValueError, match="was compiled for a2a3sim, not a5"):
+        benchmark(compiled, [a, b, c], config=RunConfig(platform="a5"))
