@@ -42,6 +42,29 @@ Value Lowering::partOf(Value tile, const std::vector<ir::ExprPtr> &offsets, pto:
                                   Value(), b.getI64ArrayAttr({part.getRows(), part.getCols()}));
 }
 
+/// A window of a tile in boxes as another name of its bytes: of all its rows (of its columns where the boxes go by
+/// rows) from a constant place on, or of its first ones, which are then the valid ones.
+Value Lowering::boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value tile = valueOf(call.Operand("x"));
+  auto whole = cast<pto::TileBufType>(tile.getType());
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  pto::TileBufType part = tileType(*b.getContext(), *type, options);
+  keepsPlace(type, call.Operand("x"), op);
+  std::vector<ir::ExprPtr> offsets = call.Elements("offset");
+  auto row = offsets.size() == 2 ? ir::ConstantInt(offsets[0]) : std::nullopt;
+  auto column = row ? ir::ConstantInt(offsets[1]) : std::nullopt;
+  if (!column || (whole.isRowMajor() ? *column : *row) != 0 || !part.hasStaticValid())
+    fail(op->span_, "a part of a tile in Mat or Acc is lowered for constant offsets and extents, from its first " +
+                        std::string(whole.isRowMajor() ? "column on" : "row on"));
+  int64_t rows = whole.isRowMajor() ? part.getRows() : whole.getRows();
+  int64_t columns = whole.isRowMajor() ? whole.getCols() : part.getCols();
+  int64_t validRows = std::min(part.getValidRows(), part.getRows());
+  int64_t validColumns = std::min(part.getValidCols(), part.getCols());
+  return b.create<pto::SubViewOp>(loc, whole.withShape(rows, columns).withValid(validRows, validColumns), tile,
+                                  ValueRange{indexConstant(*row), indexConstant(*column)}, indexConstant(validRows),
+                                  indexConstant(validColumns), b.getI64ArrayAttr({rows, columns}));
+}
+
 /// A window of a tile, by a copy: what is written to either of them later is not seen in the other.
 Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   if (!call.Elements("drop_dims").empty() || !call.Elements("valid_shape").empty() ||
@@ -53,6 +76,8 @@ Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::V
   bool isWhole = tileType(*b.getContext(), *type, options) == whole.getType();
   if (isWhole && llvm::all_of(call.Elements("offset"), isZero) && isLastUse(call.Operand("x")))
     return whole; // all of a tile that nobody else reads
+  if (auto from = cast<pto::TileBufType>(whole.getType()); from.isBoxed() && from.getLoc() != pto::AddressSpace::vec)
+    return boxedPart(call, op, var);
   Value part = partOf(whole, call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
   Value tile = destination(*op, var);
   b.create<pto::TMovOp>(loc, part, tile);

@@ -148,6 +148,7 @@ private:
                      const ir::Span &span);
   mlir::Value elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span);
   mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
