@@ -14,7 +14,8 @@ bool Recurrent::hasKernel() {
   Type element = node.type(0).getElementType();
   bool alike = llvm::all_of(ArrayRef<unsigned>{1, 2},
                             [&](unsigned input) { return node.type(input).getElementType() == element; });
-  return alike && features > 0 && hidden > 0 && hidden <= recurrent::kMostHidden && (element.isF32() || element.isF16() || element.isBF16());
+  return alike && features > 0 && hidden > 0 && hidden <= recurrent::kMostHidden &&
+         (element.isF32() || element.isF16() || element.isBF16());
 }
 
 Value Recurrent::reshaped(Value value, ArrayRef<int64_t> shape) {

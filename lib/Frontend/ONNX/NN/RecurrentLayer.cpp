@@ -27,10 +27,9 @@ LogicalResult Recurrent::read() {
   if (!fitsWeights() || (node.has(3) && !isShape(3, {directions, 2 * gates * hidden})))
     return node.error("W, R or B does not have the shape that X, direction and hidden_size ask for");
   if (!isEmpty() && !hasKernel() && (steps > kMostSteps || steps * directions > kMostSteps))
-    return node.error(
-        "has " + Twine(steps) + " steps" + (directions == 2 ? " in two directions" : "") + ", at most " +
-        Twine(kMostSteps) +
-        " are supported of f64, without features, of more than 4096 hidden features or of quantised "
+    return node.error("has " + Twine(steps) + " steps" + (directions == 2 ? " in two directions" : "") + ", at most " +
+                      Twine(kMostSteps) +
+                      " are supported of f64, without features, of more than 4096 hidden features or of quantised "
                       "weights; write a Loop or Scan over them");
   if (failed(readLengths()))
     return failure();
