@@ -210,3 +210,26 @@ def test_printed_and_read_again():
     text = ir.python_print(f)
     assert "pl.Tile[[32, 16], pl.FP32, pl.Mem.Vec]" in text and "pl.Tile[[32, 32], pl.FP32, pl.Mem.Mat]" in text
     assert ir.structural_equal(pl.parse(text), f)
+
+
+@both
+def test_a_declared_extent_says_no_layout(platform):
+    """`pl.TileView(valid_shape=..)` of a product keeps the layout of its memory."""
+
+    @pl.jit
+    def kernel(x: pl.Tensor, w: pl.Tensor, y: pl.InOut[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            left: pl.Tile[[16, 32], pl.FP32, pl.Mem.Mat, pl.TileView(valid_shape=[5, 32])] = pl.load(
+                x, [0, 0], [16, 32], valid_shape=[5, 32], target_memory=pl.Mem.Mat
+            )
+            right = pl.load(w, [0, 0], [32, 16], target_memory=pl.Mem.Mat)
+            acc: pl.Tile[[16, 16], pl.FP32, pl.Mem.Acc, pl.TileView(valid_shape=[5, 16])] = pl.matmul(
+                pl.move(left, target_memory=pl.Mem.Left), pl.move(right, target_memory=pl.Mem.Right)
+            )
+            y = pl.store(acc, [0, 0], y)
+        return y
+
+    x, w, y = numbers(5, 32), numbers(32, 16, seed=1), np.zeros((16, 16), np.float32)
+    run(kernel, x, w, y, platform=platform)
+    check(y[:5], x.astype(np.float64) @ w)
+    assert not y[5:].any()

@@ -17,6 +17,18 @@ def _declare(held):
     return f"declare `{held}`, or nothing"
 
 
+_NO_LAYOUT = {key: getattr(ir.TileView(), key) for key in ("blayout", "slayout", "fractal")}
+
+
+def _with_layout(declared, deduced):
+    """A declared view; one that says no layout, as in `pl.TileView(valid_shape=..)`, has that of the value."""
+    if declared is None or deduced is None or any(getattr(declared, key) != of for key, of in _NO_LAYOUT.items()):
+        return declared
+    keys = ("valid_shape", "stride", "start_offset", "pad", "compact")
+    layout = {key: getattr(deduced, key) for key in _NO_LAYOUT}
+    return ir.TileView(**{key: getattr(declared, key) for key in keys}, **layout)
+
+
 class Statements:
     """Needs Expressions, Calls, Annotations; `self.out` takes the statements of the body in the making."""
 
@@ -149,7 +161,7 @@ class Statements:
         space = declared.memory_space
         if space is None and declared.memref is None:
             space = deduced.memory_space
-        view = declared.tile_view or deduced.tile_view
+        view = _with_layout(declared.tile_view, deduced.tile_view) or deduced.tile_view
         return ir.TileType(declared.shape, declared.dtype, declared.memref, view, space)
 
     def difference(self, declared, deduced):
