@@ -81,7 +81,8 @@ def main() -> int:
     args = parser.parse_args()
     goals = Goals("recurrent")
     print(
-        f"{'hidden':>6} {'convert s':>10} {'file bytes':>11} {'ort ms':>10} {'cmodel ms':>10} {'x':>6} {'max error':>10}"
+        f"{'hidden':>6} {'convert s':>10} {'file bytes':>11} {'ort ms':>10} {'cmodel ms':>10} {'x':>6} "
+        f"{'max error':>10}"
     )
     for hidden in args.hidden.split(","):
         with tempfile.TemporaryDirectory() as folder:
