@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from pypto.ir import errors
+from pypto.ir.dispatch import Dispatch, read_meta
+from pypto.ir.extents import extent_of, sizes_of, symbols_of
 from pypto.pypto_core import DataType, ir
 from pypto.runtime import records
 
-_OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
+_DIRECTIONS = {"in": ir.ParamDirection.In, "out": ir.ParamDirection.Out, "inout": ir.ParamDirection.InOut}
 
 
 def main_of(program):
@@ -22,72 +24,6 @@ def main_of(program):
         names = ", ".join(each.name for each in mains)
         raise ValueError(f"{program.name}: has no orchestrator, but {names or 'no function'}; mark one with type=")
     return mains[0]
-
-
-def symbols_of(extent):
-    """The variables of an extent."""
-    if isinstance(extent, ir.BinaryExpr):
-        return [*symbols_of(extent.left), *symbols_of(extent.right)]
-    return [extent] if isinstance(extent, ir.Var) else []
-
-
-def extent_of(extent, sizes):
-    """The number that an extent is for sizes by name; None where one of them is missing."""
-    if isinstance(extent, ir.Var):
-        return sizes.get(extent.name_hint)
-    if not isinstance(extent, ir.BinaryExpr):
-        return getattr(extent, "value", None)
-    left, right = extent_of(extent.left, sizes), extent_of(extent.right, sizes)
-    if left is None or right is None or (right == 0 and type(extent).__name__ not in _COMPUTE_ZERO):
-        return None
-    compute = _COMPUTE.get(type(extent).__name__)
-    return compute and compute(left, right)
-
-
-_COMPUTE_ZERO = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Min": min,
-    "Max": max,
-}
-_COMPUTE = {**_COMPUTE_ZERO, "FloorDiv": lambda a, b: a // b, "FloorMod": lambda a, b: a % b}
-
-
-def solved(extent, size):
-    """The only variable of an extent and the number that it must be; None where it does not follow."""
-    if isinstance(extent, ir.Var):
-        return extent, size
-    if not isinstance(extent, ir.BinaryExpr):
-        return None
-    left, right = getattr(extent.left, "value", None), getattr(extent.right, "value", None)
-    kind = type(extent).__name__
-    if kind == "Add" and (left is None) != (right is None):
-        return solved(extent.left if left is None else extent.right, size - (right if left is None else left))
-    if kind == "Sub" and left is None and right is not None:
-        return solved(extent.left, size + right)
-    if kind == "Mul" and (left is None) != (right is None) and (left or right):
-        return solved(extent.left if left is None else extent.right, size // (left or right))
-    return None
-
-
-def sizes_of(name, types, shapes):
-    """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ."""
-    sizes = {}
-    for param, shape in shapes.items():
-        for axis, extent in enumerate(getattr(types.get(param), "shape", ())):
-            found = solved(extent, shape[axis]) if axis < len(shape) else None
-            if found is None:
-                continue
-            symbol, size = found[0].name_hint, found[1]
-            known = sizes.setdefault(symbol, size)
-            if known != size:
-                where = f"{name}: argument {param}"
-                raise ValueError(f"{where}: {symbol} is {size} here and {known} elsewhere")
-            if extent_of(extent, sizes) != shape[axis]:
-                where = f"{name}: argument {param}"
-                raise ValueError(f"{where}: axis {axis} cannot be {shape[axis]} for any {symbol}")
-    return sizes
 
 
 def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
@@ -104,7 +40,7 @@ def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
     raise errors.of_compiler(text)
 
 
-class CompiledProgram:
+class CompiledProgram(Dispatch):
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
     `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
 
@@ -114,28 +50,70 @@ class CompiledProgram:
     """
 
     def __init__(self, program, config, order=None, numbers=None, sizes=None):
-        self.program, self.platform = program, config.platform
-        self._config, self._sizes, self._sized = config, sizes or {}, {}
-        self.output_dir = self.recording = None
         main = main_of(program)
-        self._name = main.name
-        self._numbers = numbers or {}
-        self._types = {param.name_hint: param.type for param in main.params}
-        self.param_names = list(order or self._types)
-        directions = dict(zip(self._types, main.param_directions, strict=True))
-        self._outputs = [name for name in self._types if directions[name] in _OUT]
-        self._fresh = [name for name in self._outputs if directions[name] == ir.ParamDirection.Out]
-        self.output_indices = [self.param_names.index(name) for name in self._outputs]
-        self._session = self.pmodel = None
-        self._made, self.has_return = {}, bool(main.return_types)
+        types = {param.name_hint: param.type for param in main.params}
+        words = {direction: word for word, direction in _DIRECTIONS.items()}
+        directions = {name: words[each] for name, each in zip(types, main.param_directions, strict=True)}
+        self._describe(program, main.name, config.platform, types, directions, bool(main.return_types))
+        self._config, self._sizes, self._numbers = config, sizes or {}, numbers or {}
+        self._order(order or types)
         extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
         symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
         self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
         if self._open:
             return
         self._session, self.pmodel = self._compile(config)
+        self._find_made()
+
+    def _describe(self, program, name, platform, types, directions, has_return):
+        """What is known of it before it is compiled; `directions`: in, out or inout by parameter."""
+        self.program, self.platform, self._name, self._types = program, platform, name, types
+        self.has_return, self._numbers, self._sizes, self._sized = has_return, {}, {}, {}
+        self._outputs = [name for name in types if directions[name] != "in"]
+        self._fresh = [name for name in types if directions[name] == "out"]
+        self.output_dir = self.recording = self._session = self.pmodel = self._kernels = None
+        self._open, self._made = [], {}
+        self._order(types)
+
+    def _order(self, order):
+        self.param_names = list(order)
+        self.output_indices = [self.param_names.index(name) for name in self._outputs]
+
+    def _find_made(self):
         outputs = {each.name: each for each in self._session.get_outputs()}
         self._made = {name: outputs[name] for name in outputs if name not in self._types}
+
+    @classmethod
+    def from_dir(cls, folder, *, platform=None):
+        """The program of one device that `ir.compile` wrote into a folder, from its .pmodel and compiled_meta.json
+        alone: nothing is compiled, `program` is None. ValueError for other folders, and for another processor."""
+        from pto_mlir import runtime
+
+        from pypto.runtime import RunConfig
+
+        meta = read_meta(folder)
+        platform = platform or meta["platform"]
+        if RunConfig(platform=platform).processor != RunConfig(platform=meta["platform"]).processor:
+            raise ValueError(f"{folder}: was compiled for {meta['platform']}, not {platform}")
+        made, file = cls.__new__(cls), Path(folder) / meta["model"]
+        made._describe(None, meta["name"], platform, meta["types"], meta["directions"], meta["has_return"])
+        made._kernels, made.output_dir, made.pmodel = meta["kernels"], Path(folder), file.read_bytes()
+        made._program_name = meta["program"]
+        made._session = runtime.InferenceSession(file)
+        made._find_made()
+        return made
+
+    @property
+    def kernel_names(self):
+        """The names of the kernels in the order of their numbers (func_id)."""
+        from pypto.runtime.device_runner import kernel_names
+
+        return self._kernels if self.program is None else kernel_names(self.program)
+
+    @property
+    def program_name(self):
+        """The name of the program, which its files have."""
+        return self._program_name if self.program is None else self.program.name
 
     runtime_name = "pto_mlir"
 

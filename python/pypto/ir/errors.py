@@ -99,7 +99,8 @@ def of_run(program, run, *args):
     hint = next((held for key, held in _RUN_HINTS.items() if key in text), "")
     if found is None:
         raise placed(text, hint=hint)
-    files = (function.span.filename for function in program.functions.values())
+    functions = program.functions.values() if program is not None else ()
+    files = (function.span.filename for function in functions)
     file = next((each for each in files if Path(each).name == found[1]), found[1])
     lines, line = _lines(file), int(found[2])
     held = lines[line - 1] if line <= len(lines) else ""

@@ -4,6 +4,7 @@ import warnings
 from pathlib import Path
 
 from pypto.ir.compiled_program import CompiledProgram, compile_to
+from pypto.ir.dispatch import write_meta
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
@@ -65,6 +66,8 @@ def _write_binaries(compiled, program, folder, config):
         folder.mkdir(parents=True, exist_ok=True)
         compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
         (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
+        if config.ranks == 1:
+            write_meta(compiled, folder)
 
 
 def write_tree(program, folder, backend_type, processor, dump_passes, others) -> dict:

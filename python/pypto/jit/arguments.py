@@ -75,7 +75,7 @@ def array_type(name) -> str:
 
 def read(where, value):
     """A number, or the Buffer of a tensor. TypeError, ValueError name `where`."""
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, Buffer)):
         return value
     if hasattr(value, "held"):  # a DeviceTensor
         return Buffer(value.shape, value.dtype, value.held(where), True)

@@ -32,12 +32,10 @@ def run(compiled, memory):
     merged_swimlane.json. ValueError for several ranks."""
     from pto_mlir import runtime
 
-    from pypto.runtime.device_runner import kernel_names
-
     level, folder = compiled.recording
     if getattr(compiled, "ranks", 1) > 1:
         raise ValueError(f"runs are recorded on one device, and {compiled.name} runs on {compiled.ranks} ranks")
-    folder = Path(folder or default_folder(compiled.program.name)) / "dfx_outputs"
+    folder = Path(folder or default_folder(compiled.program_name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
     trace = folder / "merged_swimlane.json"
     with tempfile.TemporaryDirectory() as scratch:
@@ -47,11 +45,11 @@ def run(compiled, memory):
     errors.of_run(compiled.program, session.run_in_place, memory)
     session.write_trace(trace)
     events = json.loads(trace.read_text())["traceEvents"]
-    names = list(dict.fromkeys([*kernel_names(compiled.program), *_names(events)]))
+    names = list(dict.fromkeys([*compiled.kernel_names, *_names(events)]))
     records = {"chip_swimlane_level": level, "tasks": tasks(events, names)}
     (folder / "chip_swimlane_records.json").write_text(json.dumps(records, indent=1) + "\n")
     numbered = {"callable_id_to_name": {str(i): name for i, name in enumerate(names)}}
-    (folder / f"name_map_{compiled.program.name}.json").write_text(json.dumps(numbered, indent=1) + "\n")
+    (folder / f"name_map_{compiled.program_name}.json").write_text(json.dumps(numbered, indent=1) + "\n")
 
 
 def blocks(events):

@@ -92,7 +92,7 @@ def test_ir_compile_writes_a_folder(tmp_path, monkeypatch):
     assert compiled.platform == "a5sim" and os.fspath(compiled) == str(compiled) == str(tmp_path / "out")
     names = {each.name for each in (tmp_path / "out").iterdir()}
     tree = {"debug", "kernel_config.py", "kernels", "orchestration", "passes_dump", "ptoas"}
-    assert names == {"Graph.pmodel", "Graph.pto", "Graph.py"} | tree
+    assert names == {"Graph.pmodel", "Graph.pto", "Graph.py", "compiled_meta.json"} | tree
     assert pl.parse_program((tmp_path / "out" / "Graph.py").read_text()).name == "Graph"
     monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path / "builds"))
     assert Path(ir.compile(Alone, dump_passes=False)).parent == tmp_path / "builds"

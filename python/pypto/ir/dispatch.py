@@ -1,0 +1,98 @@
+"""Running a CompiledProgram by hand: arguments as a worker takes them; replays of folders."""
+
+import json
+from pathlib import Path
+
+from pypto.pypto_core import DataType, ir
+
+META = "compiled_meta.json"
+
+
+class Dispatch:
+    """The part of a CompiledProgram for hand-written dispatch."""
+
+    def build_call_config(self, config=None, **overrides):
+        """A CallConfig like a RunConfig, with these fields in place of its own. TypeError for unknown ones."""
+        from pypto.runtime.call_config import CallConfig
+
+        return CallConfig.of(config, **overrides)
+
+    def build_orch_args(self, *args, worker=None):
+        """(TaskArgs, the arguments in order with the outputs that were not passed, whether there are such outputs) of a
+        call: with inputs only the outputs are made. TypeError, ValueError as in a call; ValueError for tensors of
+        another worker than `worker`."""
+        from pypto.runtime.call_config import TaskArgs, TensorArgType
+
+        if worker is not None:
+            worker._check_owner(args)
+        inputs = [name for name in self.param_names if name not in self._fresh]
+        given, made = args, {}
+        if self._fresh and len(args) == len(inputs):
+            made = self._make_outputs(args)
+            held = {**dict(zip(inputs, args, strict=True)), **made}
+            given = [held[name] for name in self.param_names]
+        self._read(given, {})  # refuses what a call refuses
+        packed = TaskArgs()
+        for name, value in zip(self.param_names, given, strict=True):
+            if not isinstance(self._types.get(name), ir.TensorType):
+                packed.add_scalar(value)
+            elif name in self._outputs:
+                packed.add_tensor(value, TensorArgType.OUTPUT_EXISTING if name in self._fresh else TensorArgType.INOUT)
+            else:
+                packed.add_tensor(value)
+        return packed, list(given), bool(made)
+
+    def in_order(self, packed):
+        """The arguments of TaskArgs in the order of the parameters. TypeError where their number is another."""
+        tensors, numbers = list(packed.tensors), list(packed.scalars)
+        kinds = [isinstance(self._types.get(name), ir.TensorType) for name in self.param_names]
+        if kinds.count(True) != len(tensors) or kinds.count(False) != len(numbers):
+            expected = f"{kinds.count(True)} tensors and {kinds.count(False)} numbers"
+            raise TypeError(f"{self._name}: expects {expected}, not {len(tensors)} and {len(numbers)}")
+        return [(tensors if is_tensor else numbers).pop(0) for is_tensor in kinds]
+
+
+def write_meta(compiled, folder):
+    """Writes compiled_meta.json: what `from_dir` has to know of a program beside its .pmodel."""
+    from pypto.runtime.device_runner import kernel_names
+
+    params = []
+    for name in compiled.param_names:
+        type_ = compiled._types[name]
+        shape, direction = None, "in"
+        if isinstance(type_, ir.TensorType):
+            shape = list(compiled._key(name)[0])
+        if name in compiled._outputs:
+            direction = "out" if name in compiled._fresh else "inout"
+        params.append({"name": name, "dtype": type_.dtype.name, "shape": shape, "direction": direction})
+    meta = {
+        "program": compiled.program.name,
+        "name": compiled.name,
+        "platform": compiled.platform,
+        "model": f"{compiled.program.name}.pmodel",
+        "kernels": kernel_names(compiled.program),
+        "has_return": compiled.has_return,
+        "params": params,
+    }
+    (Path(folder) / META).write_text(json.dumps(meta, indent=1) + "\n")
+
+
+def read_meta(folder):
+    """What compiled_meta.json of a folder says, with the types of the parameters. ValueError for other folders."""
+    file = Path(folder) / META
+    if not file.is_file():
+        raise ValueError(f"{folder}: holds no {META}; ir.compile writes one for programs of one device and known sizes")
+    try:
+        meta = json.loads(file.read_text())
+        meta["types"] = {
+            each["name"]: ir.ScalarType(getattr(DataType, each["dtype"]))
+            if each["shape"] is None
+            else ir.TensorType(each["shape"], getattr(DataType, each["dtype"]))
+            for each in meta["params"]
+        }
+        meta["directions"] = {each["name"]: each["direction"] for each in meta["params"]}
+        for name in ("program", "name", "platform", "model", "kernels", "has_return"):
+            meta[name]
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{file}: is not what ir.compile wrote: {type(error).__name__}: {error}") from error
+    return meta

@@ -1,0 +1,69 @@
+"""Extents of tensors that a program leaves open, and what arguments say of them."""
+
+from pypto.pypto_core import ir
+
+
+def symbols_of(extent):
+    """The variables of an extent."""
+    if isinstance(extent, ir.BinaryExpr):
+        return [*symbols_of(extent.left), *symbols_of(extent.right)]
+    return [extent] if isinstance(extent, ir.Var) else []
+
+
+def extent_of(extent, sizes):
+    """The number that an extent is for sizes by name; None where one of them is missing."""
+    if isinstance(extent, ir.Var):
+        return sizes.get(extent.name_hint)
+    if not isinstance(extent, ir.BinaryExpr):
+        return getattr(extent, "value", None)
+    left, right = extent_of(extent.left, sizes), extent_of(extent.right, sizes)
+    if left is None or right is None or (right == 0 and type(extent).__name__ not in _COMPUTE_ZERO):
+        return None
+    compute = _COMPUTE.get(type(extent).__name__)
+    return compute and compute(left, right)
+
+
+_COMPUTE_ZERO = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Min": min,
+    "Max": max,
+}
+_COMPUTE = {**_COMPUTE_ZERO, "FloorDiv": lambda a, b: a // b, "FloorMod": lambda a, b: a % b}
+
+
+def solved(extent, size):
+    """The only variable of an extent and the number that it must be; None where it does not follow."""
+    if isinstance(extent, ir.Var):
+        return extent, size
+    if not isinstance(extent, ir.BinaryExpr):
+        return None
+    left, right = getattr(extent.left, "value", None), getattr(extent.right, "value", None)
+    kind = type(extent).__name__
+    if kind == "Add" and (left is None) != (right is None):
+        return solved(extent.left if left is None else extent.right, size - (right if left is None else left))
+    if kind == "Sub" and left is None and right is not None:
+        return solved(extent.left, size + right)
+    if kind == "Mul" and (left is None) != (right is None) and (left or right):
+        return solved(extent.left if left is None else extent.right, size // (left or right))
+    return None
+
+
+def sizes_of(name, types, shapes):
+    """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ."""
+    sizes = {}
+    for param, shape in shapes.items():
+        for axis, extent in enumerate(getattr(types.get(param), "shape", ())):
+            found = solved(extent, shape[axis]) if axis < len(shape) else None
+            if found is None:
+                continue
+            symbol, size = found[0].name_hint, found[1]
+            known = sizes.setdefault(symbol, size)
+            if known != size:
+                where = f"{name}: argument {param}"
+                raise ValueError(f"{where}: {symbol} is {size} here and {known} elsewhere")
+            if extent_of(extent, sizes) != shape[axis]:
+                where = f"{name}: argument {param}"
+                raise ValueError(f"{where}: axis {axis} cannot be {shape[axis]} for any {symbol}")
+    return sizes

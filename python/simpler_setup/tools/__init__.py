@@ -1,0 +1,1 @@
+"""Readers of the records of a run."""
