@@ -95,3 +95,76 @@ func.func @doubled(%lb: index, %ub: index, %step: index, %g: !pto.partition_tens
   }
   return
 }
+
+// -----
+
+!T = !pto.tile_buf<vec, 128x128xf32>
+// One arm of a branch runs: the tiles of the two arms share bytes, in a loop as well; that of the loop itself does not.
+// CHECK-LABEL: func.func @arms
+func.func @arms(%g: !pto.partition_tensor_view<128x128xf32>, %c: i1, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[A:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[A]]
+  %a = pto.alloc_tile : !T
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: %[[B:.*]] = arith.constant 65536 : i64
+    // CHECK-NEXT: pto.alloc_tile addr = %[[B]]
+    %b = pto.alloc_tile : !T
+    // CHECK: %[[D:.*]] = arith.constant 65536 : i64
+    // CHECK-NEXT: pto.alloc_tile addr = %[[D]]
+    %d = pto.alloc_tile : !T
+    pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%a : !T)
+    scf.if %c {
+      pto.tabs ins(%a : !T) outs(%b : !T)
+      pto.tstore ins(%b : !T) outs(%g : !pto.partition_tensor_view<128x128xf32>)
+    } else {
+      pto.tabs ins(%a : !T) outs(%d : !T)
+      pto.tstore ins(%d : !T) outs(%g : !pto.partition_tensor_view<128x128xf32>)
+    }
+  }
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 64x128xf32>
+// A loop inside of an arm keeps its tiles over all its trips; one that is read behind the branch lives until there.
+// CHECK-LABEL: func.func @loop_in_arm
+func.func @loop_in_arm(%g: !pto.partition_tensor_view<64x128xf32>, %c: i1, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %a = pto.alloc_tile : !T
+  // CHECK: arith.constant 32768 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %b = pto.alloc_tile : !T
+  // CHECK: arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %d = pto.alloc_tile : !T
+  // CHECK: arith.constant 32768 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %e = pto.alloc_tile : !T
+  // CHECK: arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %f = pto.alloc_tile : !T
+  // CHECK: arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile
+  %h = pto.alloc_tile : !T
+  pto.tload ins(%g : !pto.partition_tensor_view<64x128xf32>) outs(%a : !T)
+  scf.if %c {
+    scf.for %i = %c0 to %n step %c1 {
+      pto.tabs ins(%a : !T) outs(%b : !T)
+      pto.tabs ins(%b : !T) outs(%d : !T)
+      pto.tstore ins(%d : !T) outs(%g : !pto.partition_tensor_view<64x128xf32>)
+    }
+    pto.tabs ins(%a : !T) outs(%e : !T)
+  } else {
+    pto.tabs ins(%a : !T) outs(%f : !T)
+    pto.tabs ins(%f : !T) outs(%h : !T)
+    pto.tabs ins(%h : !T) outs(%e : !T)
+  }
+  pto.tstore ins(%e : !T) outs(%g : !pto.partition_tensor_view<64x128xf32>)
+  return
+}

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include <map>
@@ -51,6 +52,16 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
 /// Whether a move between the two kinds of core touches the tile.
 static bool isShared(AllocTileOp alloc) { return llvm::any_of(getMemoryUsers(alloc.getResult()), crossesCores); }
 
+/// What keeps a tile of `ancestor`'s block alive for `user` inside of `ancestor`: the outermost loop on the way, else
+/// the user itself. One arm of a branch runs, so a tile of one arm needs no memory in the other.
+static Operation *holder(Operation *user, Operation *ancestor) {
+  Operation *holder = user;
+  for (Operation *op = user; op != ancestor; op = op->getParentOp())
+    if (!isa<scf::IfOp>(op->getParentOp()))
+      holder = op->getParentOp();
+  return holder;
+}
+
 /// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as
 /// does a loop that hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at
 /// once: it lives as long as its loop.
@@ -77,7 +88,7 @@ static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &
       first = std::min(first, begin);
       last = std::max(last, end);
     };
-    widen(ancestor);
+    widen(ancestor->isAncestor(user) ? holder(user, ancestor) : ancestor);
     if (block != alloc->getBlock())
       widen(block->findAncestorOpInBlock(*alloc));
   }
