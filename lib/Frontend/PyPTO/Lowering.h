@@ -159,6 +159,12 @@ private:
   mlir::Value reinterpret(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value write(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
+  // Arrays of numbers (LowerArrays.cpp).
+  mlir::Value createArray(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value arrayIndex(const ir::OpView &call, const ir::CallPtr &op);
+  mlir::Value arrayElement(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value updateArray(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
   // Gathers, merges, generated tiles (LowerGather.cpp).
   mlir::Operation *createOp(llvm::StringRef name, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> operands,
                             llvm::ArrayRef<mlir::NamedAttribute> attributes, bool segments);

@@ -45,7 +45,11 @@ public:
 
 protected:
   void VisitStmt_(const ir::AssignStmtPtr &op) override {
-    if (auto call = ir::As<ir::Call>(op->value_); call && ir::IsA<ir::TensorType>(op->var_->type_)) {
+    auto call = ir::As<ir::Call>(op->value_);
+    if (call && ir::IsA<ir::ArrayType>(op->var_->type_)) {
+      if (call->op_->name_ == "array.update_element")
+        alias(op->var_.get(), call->args_[0]);
+    } else if (call && ir::IsA<ir::TensorType>(op->var_->type_)) {
       if (ir::ExprPtr written = writtenBy(*call))
         alias(op->var_.get(), written);
     } else {
@@ -67,7 +71,8 @@ protected:
 
 private:
   void alias(const ir::Var *var, const ir::ExprPtr &value) {
-    if (auto other = ir::As<ir::Var>(value); other && ir::IsA<ir::TensorType>(other->type_))
+    auto other = ir::As<ir::Var>(value);
+    if (other && (ir::IsA<ir::TensorType>(other->type_) || ir::IsA<ir::ArrayType>(other->type_)))
       roots[var] = other.get();
   }
   void loop(const std::vector<ir::IterArgPtr> &carried, const std::vector<ir::VarPtr> &results,
