@@ -1,12 +1,12 @@
 """MiniLM for any batch up to 8 and any length up to 512 in one `.pmodel`, beside a file for each fixed size: bytes of
 the files, seconds of the conversions, results, makespans of the timing mode on 24 blocks. With --images PP-OCR's text
-recognition for any width and its detection for any height, likewise.
+recognition for any width and its detection for any height, likewise. With --bits both outputs of MiniLM at 40 sizes.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/sizes.py [--quantize F16] [--only 8x128] [--images]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/sizes.py [--quantize F16] [--only 8x128] [--images | --bits]
 
 Goals: a file of at most 1.1 times the bytes (of images 1.3), a conversion of at most 1.5 times the seconds, at most
-1.03 times the makespan (of images none). "difference" is the greatest one between the outputs
-of the two files: constant sizes may cut the sums of a product in other ways. Downloads the weights on first use. Ends
+1.03 times the makespan (of images none); equal bits at every size. "difference" is the greatest one between the outputs of
+the two files. Downloads the weights on first use. Ends
 with 1 where a goal is missed that known_misses.toml does not list.
 """
 
@@ -115,11 +115,36 @@ def measure_images(images: Images, quantize: str, goals: Goals, folder: Path) ->
     )
 
 
+def compare_bits(model: Path, quantize: str, goals: Goals, folder: Path) -> None:
+    """Both outputs of the file of every size beside those of a file of each of 40 sizes."""
+    every, fixed = folder / "every.pmodel", folder / "fixed.pmodel"
+    convert(model, every, quantize, {}, RANGES)
+    session, lengths = InferenceSession(str(every)), [1, 2, 15, 16, 17, 33, 64, 100, 127, 128, 129, 200, 255, 384, 511]
+    sizes = [(batch, length) for batch in (1, 2) for length in lengths]
+    sizes += [(8, 1), (8, 30), (8, 128), (7, 65), (6, 48), (5, 77), (4, 129), (3, 100), (3, 256), (1, 512)]
+    equal: dict[str, int] = {}
+    for batch, length in sizes:
+        compiler.transform(
+            str(model), "m", None, [], f"{fixed}.mlir", "", 8, {"batch": [batch], "length": [length]}, {}
+        )
+        compiler.deploy(f"{fixed}.mlir", str(fixed), quantize, "a3", 24, False)
+        given, alone = feed(batch, length), InferenceSession(str(fixed))
+        outputs = [output.name for output in alone.get_outputs()]
+        for name, a, b in zip(outputs, session.run(None, given), alone.run(None, given), strict=True):
+            equal[name] = equal.get(name, 0) + (a.tobytes() == b.tobytes())
+            if a.tobytes() != b.tobytes():
+                print(f"{quantize} {batch}x{length}: {name} differs by {float(np.abs(a - b).max()):.1e}", flush=True)
+    for name, count in equal.items():
+        verdict = goals.verdict(f"{quantize} {name}: sizes with other bits", len(sizes) - count, 0)
+        print(f"{quantize} {name}: equal bits at {count} of {len(sizes)} sizes ({verdict})")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quantize", default="F16", choices=["F32", "F16", "BF16"])
     parser.add_argument("--only", default="", help="one size: batch x length")
     parser.add_argument("--images", action="store_true", help="PP-OCR's networks instead")
+    parser.add_argument("--bits", action="store_true", help="equal bits of files of every size and of one")
     args = parser.parse_args()
     goals = Goals("sizes")
     if args.images:
@@ -133,6 +158,10 @@ def main() -> int:
     if not model.exists():
         maker = ROOT / "regression/makers/minilm.py"
         subprocess.run([sys.executable, str(maker), str(model), "--free-length"], check=True)
+    if args.bits:
+        with tempfile.TemporaryDirectory() as folder:
+            compare_bits(model, args.quantize, goals, Path(folder))
+        return goals.close()
     with tempfile.TemporaryDirectory() as folder:
         every, fixed = Path(folder) / "every.pmodel", Path(folder) / "fixed.pmodel"
         seconds = convert(model, every, args.quantize, {}, RANGES)

@@ -112,7 +112,7 @@ def sentences_feed(batch, tokens):
 @pytest.mark.parametrize("cores", [2, 24])
 @pytest.mark.parametrize(("quantize", "tolerance"), [("F32", 1e-5), ("F16", 2e-2)])
 def test_encoder_of_any_batch_and_length(tmp_path, quantize, tolerance, cores):
-    """One net; hidden states have the bits that a model of fixed sizes gives them."""
+    """One net; its outputs have the bits that a file of fixed sizes gives them."""
     sentences(tmp_path / "m.onnx")
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, cores, ranges=RANGES)
     assert sorted(summary["bounded"]) == ["batch", "tokens"] and not summary["remarks"]
@@ -123,6 +123,35 @@ def test_encoder_of_any_batch_and_length(tmp_path, quantize, tolerance, cores):
         ours = session.run(None, feed)
         for value, expected in zip(ours, reference.run(None, feed), strict=True):
             np.testing.assert_allclose(value, expected, rtol=tolerance, atol=tolerance, err_msg=f"{batch} {tokens}")
+        if (batch, tokens) in SIZES[1:4] and cores == 24:
+            fixed = {"batch": [batch], "tokens": [tokens]}
+            convert(tmp_path / "m.onnx", tmp_path / "one.pmodel", quantize, cores, sizes=fixed)
+            alone = InferenceSession(str(tmp_path / "one.pmodel")).run(None, feed)
+            assert [a.tobytes() for a in ours] == [b.tobytes() for b in alone], (batch, tokens)
+
+
+@pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
+def test_a_sum_of_any_size_is_not_rounded(tmp_path, quantize):
+    """A weighted sum over the tokens, made a unit vector: the bits of a file of each size, which fuses other ops."""
+    g = Graph(3)
+    total = g.op("ReduceSum", "x", numbers(g, 1), keepdims=0)
+    mean = g.op("Div", total, g.op("Exp", g.op("ReduceMax", "x", axes=[1], keepdims=0)))
+    squares = g.op("ReduceSum", g.op("Mul", mean, mean), numbers(g, 1))
+    g.op("Div", mean, g.op("Sqrt", squares), name="y")
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, ["batch", "tokens", 384])], ["y"])
+    convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 24, ranges=RANGES)
+    session, rng = InferenceSession(str(tmp_path / "all.pmodel")), np.random.default_rng(3)
+    for batch, tokens in SIZES[1:4]:
+        convert(
+            tmp_path / "m.onnx", tmp_path / "one.pmodel", quantize, 24, sizes={"batch": [batch], "tokens": [tokens]}
+        )
+        feed = {"x": rng.standard_normal((batch, tokens, 384)).astype(np.float32)}
+        (ours,), (alone,) = session.run(None, feed), InferenceSession(str(tmp_path / "one.pmodel")).run(None, feed)
+        x = feed["x"].astype(np.float64)
+        mean = x.sum(1) / np.exp(x.max(1))
+        tolerance = {"F32": 1e-6, "F16": 2e-3, "BF16": 1e-2}[quantize]
+        np.testing.assert_allclose(ours, mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=tolerance)
+        assert ours.tobytes() == alone.tobytes(), (batch, tokens)
 
 
 def test_rows_that_move_with_the_length(tmp_path):

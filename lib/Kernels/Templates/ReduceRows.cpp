@@ -20,7 +20,7 @@ namespace pto_mlir::templates {
 namespace {
 
 constexpr int64_t kWidth = 64;      ///< of a piece: what a vector instruction takes of f32
-constexpr int64_t kRows = 128;      ///< of a tile
+constexpr int64_t kRows = 64;       ///< of a tile, as of a sum over constant rows: the same bits
 constexpr int64_t kElements = 2048; ///< of a tile of a single column
 
 /// One kernel of this kind under construction.

@@ -95,3 +95,35 @@ func.func @kernel(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %2 = top.neg %1 : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// A sum that elementwise ops read stays f32 until it meets another tensor; another sum is rounded.
+// CHECK-LABEL: @averages
+// CHECK: %[[W:.*]] = top.cast %{{.*}} {to = f32} : (tensor<4x8xf16>) -> tensor<4x8xf32>
+// CHECK: %[[S:.*]] = top.reduce_sum %[[W]] {{.*}} -> tensor<1x8xf32>
+// CHECK: %[[R:.*]] = top.sqrt %[[S]] {{.*}} -> tensor<1x8xf32>
+// CHECK: top.div %{{.*}}, %[[R]] : (tensor<4x8xf16>, tensor<1x8xf32>) -> tensor<4x8xf16>
+// CHECK: top.reduce_mean %{{.*}} : (tensor<4x8xf16>) -> tensor<4x1xf16>
+func.func @averages(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x2xf32>) {
+  %0 = top.reduce_sum %x {axes = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %1 = top.sqrt %0 : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %2 = top.div %x, %1 : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %3 = top.reduce_mean %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %4 = top.concat %3, %3 {axis = 1} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  return %2, %4 : tensor<4x8xf32>, tensor<4x2xf32>
+}
+
+// What is computed from sums and constants alone stays f32, too; ops that are not elementwise read it rounded.
+// CHECK-LABEL: @of_averages
+// CHECK: %[[S:.*]] = top.reduce_sum {{.*}} -> tensor<1x8xf32>
+// CHECK: %[[M:.*]] = top.mul %[[S]], %{{.*}} : (tensor<1x8xf32>, tensor<1xf32>) -> tensor<1x8xf32>
+// CHECK: %[[N:.*]] = top.cast %[[M]] {to = f16}
+// CHECK: top.softmax %[[N]] {{.*}} -> tensor<1x8xf16>
+func.func @of_averages(%x: tensor<4x8xf32>) -> tensor<1x8xf32> {
+  %c = arith.constant dense<0.3> : tensor<1xf32>
+  %0 = top.reduce_sum %x {axes = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %1 = top.mul %0, %c : (tensor<1x8xf32>, tensor<1xf32>) -> tensor<1x8xf32>
+  %2 = top.softmax %1 {axis = 1} : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  return %2 : tensor<1x8xf32>
+}

@@ -47,6 +47,8 @@ template <typename TopOp> double neutral(Type type) {
                     : std::ldexp(1.0, bits - 1) - 1;
 }
 
+constexpr int64_t kManyRows = 1024;
+
 /// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core
 /// adds 64 columns of a row with one instruction, and channels may be too few to fill it and to keep all cores busy.
 /// Side by side, `parts` rows are a row of `parts` times the columns; the sums of the parts are then the rows of a
@@ -59,6 +61,8 @@ int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Price
     double add = prices.vector("tcolsum", height, kWide, 4);
     return double(trips) * std::max(add, prices.transfer(cost::Way::ToUB, double(height * std::min(width, kWide) * 4)));
   };
+  if (rows < kManyRows && columns >= kWide * 4)
+    return 1;
   int64_t best = 1;
   double least = sum(rows, columns);
   for (int64_t parts = 2; parts < rows; ++parts)
@@ -70,6 +74,15 @@ int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Price
   return best;
 }
 
+/// What is reduced: kernels widen it to f32 themselves.
+template <typename TopOp> Value summed(TopOp op) {
+  auto cast = op.getInput().template getDefiningOp<top::CastOp>();
+  if (!cast || !cast.getTo().isF32() ||
+      !isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(cast.getInput().getType())))
+    return op.getInput();
+  return cast.getInput();
+}
+
 /// Rows known at run time between outer and inner dimensions that are reduced by a template.
 template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter &rewriter) {
   ArrayRef<int64_t> axes = op.getAxes();
@@ -77,10 +90,10 @@ template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter 
     return op.emitOpError("reduces over a size that is known at run time, and over a dimension apart from it");
   Location inner = innerLoc(op.getLoc());
   StringRef kind = isMax<TopOp> ? "max" : isMin<TopOp> ? "min" : isMean<TopOp> ? "mean" : "sum";
-  Value rows = joinAround(rewriter, inner, op.getInput(), axes.front(), axes.back() + 1);
+  Value rows = joinAround(rewriter, inner, summed(op), axes.front(), axes.back() + 1);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(rows.getType()).getShape();
   // Few columns occupy few cores: many rows are cut into parts, which are few rows.
-  constexpr int64_t kManyRows = 1024, kPieces = 48, kWide = 64;
+  constexpr int64_t kPieces = 48, kWide = 64;
   int64_t parts = shape[1] < kManyRows || shape[2] == 1
                       ? 1
                       : std::max<int64_t>(kPieces / (shape[0] * llvm::divideCeil(shape[2], kWide)), 1);
@@ -88,11 +101,16 @@ template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter 
     rows = rewriter.create<top::ReduceRowsOp>(inner, rows, kind, parts);
     kind = isMean<TopOp> ? "sum" : kind;
   }
-  Value reduced = rewriter.create<top::ReduceRowsOp>(parts > 1 ? inner : op.getLoc(), rows, kind, 1);
-  if (Type storage = getElementTypeOrSelf(op.getType());
-      parts > 1 && storage != getElementTypeOrSelf(reduced.getType()))
-    reduced = rewriter.create<top::CastOp>(op.getLoc(), reduced, storage);
-  rewriter.replaceOp(op, reshape(rewriter, inner, reduced, op.getType().getShape()));
+  Type target = getElementTypeOrSelf(op.getType());
+  auto reduced = rewriter.create<top::ReduceRowsOp>(op.getLoc(), rows, kind, 1);
+  if (target.isF32())
+    reduced.getOutput().setType(RankedTensorType::get(reduced.getType().getShape(), target));
+  Value result = reduced;
+  if (target != reduced.getType().getElementType()) {
+    reduced->setLoc(inner);
+    result = rewriter.create<top::CastOp>(op.getLoc(), reduced, target);
+  }
+  rewriter.replaceOp(op, reshape(rewriter, inner, result, op.getType().getShape()));
   return success();
 }
 
@@ -101,16 +119,17 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
     if (op->hasAttr(top::kOverSizeAttr))
       return lowerOverSize(op, rewriter);
-    auto inputType = cast<RankedTensorType>(op.getInput().getType());
+    Value value = summed(op);
+    auto inputType = cast<RankedTensorType>(value.getType());
     auto resultType = cast<RankedTensorType>(op.getType());
-    Type storage = inputType.getElementType();
+    Type storage = inputType.getElementType(), target = resultType.getElementType();
     Type accumulator = isa<Float16Type, BFloat16Type>(storage) ? Type(rewriter.getF32Type()) : storage;
     SmallVector<int64_t> axes = llvm::to_vector(op.getAxes());
     llvm::sort(axes);
     int64_t count = 1;
     for (int64_t axis : axes)
       count *= inputType.getDimSize(axis);
-    bool convert = accumulator != storage, scale = isMean<TopOp> && count != 1;
+    bool convert = accumulator != target, scale = isMean<TopOp> && count != 1;
 
     // If parallel dimensions lie between, reduce the innermost dimensions first: a tile reduces either along rows or
     // along columns.
@@ -125,7 +144,6 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
       steps.clear();
 
     // A sum over rows is distributed by columns, which may be few.
-    Value value = op.getInput();
     auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
       return combine<TopOp>(b, bodyLoc, args[0], args[1]);
     };
@@ -162,7 +180,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
       value = reduce(rewriter, loc, value, step, accumulator, neutral<TopOp>(accumulator), add);
     }
     if (scale || convert) {
-      auto type = RankedTensorType::get(cast<RankedTensorType>(value.getType()).getShape(), storage);
+      auto type = RankedTensorType::get(cast<RankedTensorType>(value.getType()).getShape(), target);
       value = elementwise(rewriter, op.getLoc(), type, value, accumulator,
                           [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                             if (!scale)

@@ -21,13 +21,14 @@ namespace pto_mlir::top {
 
 namespace {
 
+bool isConstant(Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); }
+
 // Constants that an elementwise op combines with a tensor: they cost little as f32, rounding them would bias whole
 // channels, and a table of positions is the same for a batch of one and of many.
 bool isCombinedConstant(OpOperand &use) {
   Operation *op = use.getOwner();
   if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
     return false;
-  auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
   return isConstant(use.get()) && !isConstant(op->getOperand(1 - use.getOperandNumber()));
 }
 
@@ -47,6 +48,13 @@ bool staysWide(OpOperand &use) {
   if (auto matmul = dyn_cast<MatMulOp>(op))
     return matmul.getBias() && use.getOperandNumber() == 2;
   return false;
+}
+
+// The binary ops take f32 beside a narrower operand.
+bool isBinary(Operation *op) { return isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op); }
+
+bool isElementwise(Operation *op) {
+  return isBinary(op) || isa<SqrtOp, ReciprocalOp, NegOp, AbsOp, ExpOp, LogOp, ClipOp>(op);
 }
 
 class Narrowing {
@@ -70,11 +78,13 @@ private:
     return tensor && tensor.getElementType().isF32();
   }
   void keepPositions();
+  void keepStatistics();
   void narrowInputs();
   void narrowConstants();
   bool fits(const Weight &weight);
   std::vector<char> rounded(const Weight &weight, StringRef name);
   void narrowResults();
+  void widenSummands();
   void narrowKept();
   void restoreKernelOperands();
   void widenOutputs();
@@ -83,6 +93,7 @@ private:
   FloatType storage;
   OpBuilder builder;
   llvm::SmallSetVector<Operation *, 4> kept;                   ///< ops whose results stay f32
+  llvm::SetVector<Operation *> statistics;                     ///< of them sums, and what follows from sums alone
   llvm::MapVector<Operation *, SmallVector<Type>> kernelTypes; ///< operands of users' kernels, which stay as they are
 };
 
@@ -95,7 +106,6 @@ void Narrowing::keepPositions() {
     Operation *op = value.getDefiningOp();
     return op && !isa<KernelOp>(op) && kept.contains(op);
   };
-  auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
   for (Operation &op : func.getBody().front()) {
     if (isa<AddOp, SubOp, MulOp, DivOp, NegOp, AbsOp, FloorOp, CeilOp, RoundOp, SinOp, CosOp, ReshapeOp, ExpandOp,
             ConcatOp, SliceOp, CompareOp>(op) &&
@@ -110,12 +120,39 @@ void Narrowing::keepPositions() {
       kept.remove(&op);
 }
 
+// Sums that elementwise ops read stay f32, as where one kernel computes both: an average does not round its sum, a root
+// does not overflow, and the bits are the same whether the sum is fused with its readers or not.
+void Narrowing::keepStatistics() {
+  for (Operation &op : func.getBody().front()) {
+    if (op.getNumResults() != 1 || op.use_empty() || !isWide(op.getResult(0).getType()))
+      continue;
+    auto isStatistic = [&](Value value) { return statistics.contains(value.getDefiningOp()); };
+    bool sums = isa<ReduceSumOp, ReduceMeanOp>(op) && llvm::all_of(op.getUsers(), isElementwise);
+    if (sums ||
+        (isElementwise(&op) && llvm::any_of(op.getOperands(), isStatistic) &&
+         llvm::all_of(op.getOperands(), [&](Value value) { return isStatistic(value) || isConstant(value); }))) {
+      statistics.insert(&op);
+      kept.insert(&op);
+    }
+  }
+}
+
+void Narrowing::widenSummands() {
+  for (Operation *op : statistics) {
+    if (!isa<ReduceSumOp, ReduceMeanOp>(op) || isWide(op->getOperand(0).getType()))
+      continue;
+    builder.setInsertionPoint(op);
+    op->setOperand(0, builder.create<CastOp>(builder.getUnknownLoc(), op->getOperand(0), builder.getF32Type()));
+  }
+}
+
 // Other ops read what was kept in the storage type.
 void Narrowing::narrowKept() {
   for (Operation *op : kept) {
     Value wide = op->getResult(0);
     auto narrows = [&](OpOperand &use) {
-      return !kept.contains(use.getOwner()) && !isa<func::ReturnOp>(use.getOwner());
+      return !kept.contains(use.getOwner()) && !isa<func::ReturnOp>(use.getOwner()) &&
+             !(statistics.contains(op) && isBinary(use.getOwner()));
     };
     if (!isWide(wide.getType()) || llvm::none_of(wide.getUses(), narrows))
       continue;
@@ -263,9 +300,11 @@ void Narrowing::widenOutputs() {
 
 void Narrowing::run() {
   keepPositions();
+  keepStatistics();
   narrowInputs();
   narrowConstants();
   narrowResults();
+  widenSummands();
   narrowKept();
   restoreKernelOperands();
   widenOutputs();

@@ -233,7 +233,7 @@ def Top_ReduceRowsOp : Top_TensorOp<"reduce_rows"> {
     `output[b, j]` is the `kind` (sum, mean, max or min) of `input[b, i, j]` over i, in f32. The mean divides by the rows that there are.
 
     With `parts` above 1 the rows are cut into as many runs of equal length, and `output[b, p, j]`, of f32, is what run p has: its sum, extremum, or
-    its share of the mean. A run beyond the rows has 0, or an infinity.
+    its share of the mean. A run beyond the rows has 0, or an infinity. With one part the result has the input's type, or f32.
 
     Example:
     ```mlir
@@ -242,6 +242,10 @@ def Top_ReduceRowsOp : Top_TensorOp<"reduce_rows"> {
     ```
   }];
   let arguments = (ins Top_FloatTensor:$input, StrAttr:$kind, DefaultValuedAttr<I64Attr, "1">:$parts);
+  let extraClassDeclaration = [{
+    /// The input's type is inferred; a result in f32 keeps what the sum has.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
+  }];
 }
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

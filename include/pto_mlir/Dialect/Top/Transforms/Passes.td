@@ -200,7 +200,8 @@ def TopStorageTypes : Pass<"top-storage-types", "::mlir::ModuleOp"> {
   let summary = "choose the storage types of tensors";
   let description = [{
     With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even; the bias of convolutions and
-    matrix products and the statistics of batch normalisations stay f32; a `top.cast` is inserted at each f32 input and output of the net.
+    matrix products and the statistics of batch normalisations stay f32, and so do sums and means that elementwise ops read, with what is computed
+    elementwise from them and constants alone, until it meets another tensor; a `top.cast` is inserted at each f32 input and output of the net.
     `F32` changes no float type.
 
     In every mode 64-bit integers and booleans are stored as i32, since the vector engine supports neither: constants are narrowed (a value out of

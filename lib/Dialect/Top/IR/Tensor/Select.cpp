@@ -99,6 +99,12 @@ LogicalResult ReduceRowsOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
+bool ReduceRowsOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  auto want = cast<RankedTensorType>(inferred.front()), have = dyn_cast<RankedTensorType>(actual.front());
+  return have && have.getShape() == want.getShape() &&
+         (have.getElementType() == want.getElementType() || have.getElementType().isF32());
+}
+
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   auto data = cast<RankedTensorType>(adaptor.getData().getType()),
