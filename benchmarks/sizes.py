@@ -5,9 +5,9 @@ recognition for any width and its detection for any height, likewise. With --bit
     PYTHONPATH=build/python .venv/bin/python benchmarks/sizes.py [--quantize F16] [--only 8x128] [--images | --bits]
 
 Goals: a file of at most 1.1 times the bytes (of images 1.3), a conversion of at most 1.5 times the seconds, at most
-1.03 times the makespan (of images none); equal bits at every size. "difference" is the greatest one between the outputs of
-the two files. Downloads the weights on first use. Ends
-with 1 where a goal is missed that known_misses.toml does not list.
+1.03 times the makespan (of images none); equal bits at every size. "difference" is the greatest one between the outputs
+of the two files. Downloads the weights on first use. Ends with 1 where a goal is missed that known_misses.toml does not
+list.
 """
 
 from __future__ import annotations

@@ -29,9 +29,6 @@ namespace {
 /// Module attributes written by model_transform in addition to those of the importer.
 constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
 
-/// More versions are an error of the importer (Control/Versions.cpp).
-constexpr size_t kMostVersions = 512;
-
 /// One context per call. Diagnostics are shown to users, so they do not print the IR.
 struct CompilerContext : MLIRContext {
   CompilerContext() : MLIRContext(makeRegistry()) { printOpOnDiagnostic(false); }
@@ -108,7 +105,7 @@ static OwningOpRef<ModuleOp> importRanges(const TransformOptions &options, MLIRC
   std::map<std::string, int64_t> greatest;
   for (auto &[name, range] : options.ranges) {
     greatest[name] = range.greatest;
-    for (int64_t size = range.least; size <= range.greatest && all[name].size() <= kMostVersions;
+    for (int64_t size = range.least; size <= range.greatest && all[name].size() <= onnx::kVersionNodes;
          size += range.multiple)
       all[name].push_back(size);
   }

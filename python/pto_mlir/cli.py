@@ -58,6 +58,8 @@ def shapes(text: str) -> list[list[int | str]]:
 
 _SIZES = "--dynamic: expects names with sizes such as batch=1..4,length=16|32, or ranges such as tokens=1:512"
 
+_MOST_SIZES = 1 << 14  # of one interval; the importer refuses fewer that have more nodes
+
 
 def sizes(text: str) -> tuple[dict[str, list[int]], dict[str, tuple[int, int, int]]]:
     """`batch=1..4,length=16|32,tokens=8:512:8` -> the sizes by name, and the ranges (least, greatest, multiple)."""
@@ -99,7 +101,7 @@ def _range(part: str, values: str) -> tuple[int, int, int]:
 def _list(part: str, values: str) -> list[int]:
     bounds = [piece.split("..") for piece in values.split("|")]
     ok = all(len(b) <= 2 and all(_is_size(n) for n in b) for b in bounds)
-    if not (ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + 512 for b in bounds)):
+    if not (ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + _MOST_SIZES for b in bounds)):
         raise UserError(f"{_SIZES}, got {part!r}")
     return sorted({n for b in bounds for n in range(int(b[0]), int(b[-1]) + 1)})
 

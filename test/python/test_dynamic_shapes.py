@@ -337,6 +337,28 @@ def test_what_has_too_many_versions_is_said(tmp_path):
         convert(tmp_path, max_extent=32)
 
 
+def test_many_versions_are_halved(tmp_path):
+    """More than 512 versions of a small graph; the program does not nest as deep as there are versions."""
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Shape", ["x"], ["shape"]),
+            node("Cast", ["shape"], ["sizes"], to=1),
+            node("ReduceProd", ["sizes"], ["y"], keepdims=0),
+        ],
+        [info("x", F, ["rows", "columns"])],
+        [info("y", F, [])],
+    )
+    convert(tmp_path, sizes={"rows": list(range(1, 31)), "columns": list(range(1, 21))})
+    assert max(len(line) - len(line.lstrip()) for line in (tmp_path / "m.pmodel.mlir").read_text().splitlines()) < 60
+    session = InferenceSession(str(tmp_path / "m.pmodel"))
+    for shape in ((1, 1), (30, 20), (17, 3), (16, 20), (30, 1)):
+        assert session.run(None, {"x": np.zeros(shape, np.float32)})[0] == np.prod(shape)
+    for shape in ((31, 20), (1, 21)):
+        with pytest.raises(RuntimeError, match="shape that the model was not compiled for"):
+            session.run(None, {"x": np.zeros(shape, np.float32)})
+
+
 def test_range_of_floats_follows_from_its_body(tmp_path):
     """The operator's body in ONNX is a loop, whose trips and sums the host program computes."""
     save(

@@ -12,9 +12,6 @@
 
 namespace pto_mlir::onnx {
 
-/// Limit on the versions of one model, each of which is compiled.
-inline constexpr unsigned kMaxVersions = 512;
-
 /// The default domain has two spellings: "" and "ai.onnx".
 inline llvm::StringRef canonicalDomain(llvm::StringRef domain) {
   return domain == "ai.onnx" ? llvm::StringRef() : domain;
@@ -214,6 +211,7 @@ private:
   unsigned depth = 0;           ///< nesting depth of subgraphs and versions
   std::string unknown;          ///< the tensor required by the last node (need)
   unsigned numVersions = 0;
+  size_t versionNodes = 0; ///< of all versions
   llvm::DenseMap<mlir::Value, std::shared_ptr<ShapeSet>> shapeSets;
   llvm::DenseMap<mlir::Value, int64_t> counts;
   llvm::SmallVector<std::unique_ptr<mlir::Block>> dropped; ///< blocks of infeasible versions

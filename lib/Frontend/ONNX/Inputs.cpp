@@ -199,7 +199,7 @@ void Importer::setInputShapes(ArrayRef<Value> values) {
   std::vector<Shapes> choices;
   llvm::StringMap<int64_t> chosen;
   std::function<void(size_t)> choose = [&](size_t i) {
-    if (choices.size() > kMaxVersions)
+    if (choices.size() > kVersionNodes)
       return;
     if (i < names.size()) {
       for (int64_t size : options.sizes.at(names[i].str())) {

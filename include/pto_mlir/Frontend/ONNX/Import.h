@@ -13,6 +13,10 @@
 
 namespace pto_mlir::onnx {
 
+/// Limits on the versions of one model, each of which is compiled: so many in any case; of shapes, which a user lists,
+/// more while all versions together have no more than kVersionNodes nodes.
+inline constexpr unsigned kMaxVersions = 512, kVersionNodes = 1 << 14;
+
 /// Supported ONNX versions: the newest IR version and operator set (onnx 1.23), and the oldest operator set.
 inline constexpr int64_t kMaxIRVersion = 14;
 inline constexpr int64_t kMaxOpset = 28;

@@ -85,11 +85,14 @@ private:
                                                    : found != importer.counts.end()   ? std::min(found->second, most)
                                                                                       : most);
     }
-    if ((importer.numVersions += versions.size()) <= kMaxVersions)
+    importer.numVersions += versions.size();
+    importer.versionNodes += versions.size() * list.size();
+    if (importer.numVersions <= kMaxVersions || (set && importer.versionNodes <= kVersionNodes))
       return true;
+    std::string nodes = set ? " with more than " + std::to_string(kVersionNodes) + " nodes in all" : "";
     importer.report("'" + root + "' is known at run time only, and the sizes that follow from it make more than " +
-                    Twine(kMaxVersions) +
-                    " versions of the graph; allow fewer with a smaller --max_extent, or give the model constants");
+                    Twine(kMaxVersions) + " versions of the graph" + nodes +
+                    "; allow fewer with a smaller --max_extent, or give the model constants");
     return false;
   }
 

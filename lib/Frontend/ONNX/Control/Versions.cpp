@@ -8,7 +8,6 @@
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/ADT/StringSwitch.h"
-#include <functional>
 
 using namespace mlir;
 
@@ -43,7 +42,7 @@ std::optional<std::vector<Importer::Shapes>> Importer::shapesOf(ValueRange value
   }
   std::vector<Shapes> result;
   SmallVector<size_t> chosen(sets.size(), 0);
-  for (bool more = true; more && result.size() <= kMaxVersions;) {
+  for (bool more = true; more && result.size() <= kVersionNodes;) {
     Shapes shapes;
     for (Value value : values) {
       if (isStatic(value.getType())) {
@@ -182,73 +181,6 @@ bool Importer::mayChoose(StringRef name) {
     return false;
   auto count = counts.find(tensors[name].value);
   return count == counts.end() || count->second > 0;
-}
-
-// Whether it is the version's size, as one boolean.
-static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *set, const Importer::Version &version) {
-  Location loc = b.getUnknownLoc();
-  Value all;
-  auto add = [&](Value number, int64_t size) {
-    auto type = cast<RankedTensorType>(number.getType());
-    Value constant = top::createConstant(b, loc, "", type, top::fromInts(type.getElementType(), size));
-    Value same =
-        b.create<top::CompareOp>(loc, ValueRange{number, constant}, b.getNamedAttr("mode", b.getStringAttr("eq")))
-            .getResult();
-    all = all ? b.create<top::AndOp>(loc, ValueRange{all, same}).getResult() : same;
-  };
-  if (!set) {
-    for (auto [i, size] : llvm::enumerate(version.elements)) {
-      auto at = [&](int64_t value) { return b.getDenseI64ArrayAttr(value); };
-      int64_t first = i;
-      add(version.elements.size() == 1
-              ? decider
-              : b.create<top::SliceOp>(loc, ValueRange{decider},
-                                       ArrayRef<NamedAttribute>{b.getNamedAttr("starts", at(first)),
-                                                                b.getNamedAttr("ends", at(first + 1)),
-                                                                b.getNamedAttr("steps", at(1))})
-                    .getResult(),
-          size);
-    }
-    return all;
-  }
-  // Skip static extents, which are the same in all versions.
-  for (auto [value, shape] : llvm::zip_equal(set->values, version.shapes))
-    for (auto [axis, size] : llvm::enumerate(shape))
-      if (cast<RankedTensorType>(value.getType()).isDynamicDim(axis))
-        add(b.create<top::DimOp>(loc, RankedTensorType::get({}, b.getI64Type()), value, b.getI64IntegerAttr(axis)),
-            size);
-  return all;
-}
-
-// Builds a chain of top.if over the versions; the last one is asserted. Their blocks become regions.
-std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const ShapeSet *set,
-                                                          ArrayRef<Version> versions, const std::string &message) {
-  Location loc = builder.getUnknownLoc();
-  std::function<std::optional<SmallVector<Value>>(size_t)> choose = [&](size_t i) -> std::optional<SmallVector<Value>> {
-    Block *block = versions[i].block;
-    Value is = isVersion(builder, decider, set, versions[i]);
-    if (i + 1 == versions.size()) {
-      builder.create<top::RequireOp>(loc, is, builder.getStringAttr(message));
-      SmallVector<Value> results(block->getTerminator()->getOperands());
-      block->getTerminator()->erase();
-      builder.getInsertionBlock()->getOperations().splice(builder.getInsertionPoint(), block->getOperations());
-      delete block;
-      return results;
-    }
-    Operation *op = makeControl(builder, loc, top::IfOp::getOperationName(), is, {}, 2);
-    op->getRegion(0).push_back(block);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.createBlock(&op->getRegion(1));
-      auto others = choose(i + 1);
-      if (!others)
-        return std::nullopt;
-      builder.create<top::YieldOp>(loc, *others);
-    }
-    return finishControl(builder, op,
-                         [&](const Twine &reason) { report("the sizes that depend on run-time values: " + reason); });
-  };
-  return choose(0);
 }
 
 } // namespace pto_mlir::onnx
