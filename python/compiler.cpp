@@ -207,6 +207,16 @@ NB_MODULE(_compiler, m) {
       },
       nb::arg("program"), nb::arg("function"), nb::arg("today") = false, nb::arg("processor") = "");
   m.def(
+      "expand_pypto",
+      [](const nb::bytes &program, const std::string &processor) {
+        Errors errors;
+        auto made = expandPyPTOProgram(std::string(program.c_str(), program.size()), processor, errors);
+        if (!made)
+          fail(errors);
+        return nb::bytes(made->data(), made->size());
+      },
+      nb::arg("program"), nb::arg("processor") = "");
+  m.def(
       "compile_pypto",
       [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks,
          const std::map<std::string, int64_t> &sizes, unsigned ranks) {

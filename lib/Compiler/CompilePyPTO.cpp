@@ -35,6 +35,14 @@ template <class F> auto collect(Errors &errors, F &&body) -> std::optional<declt
   }
 }
 
+/// The target; null, with an error, for an unknown one.
+const pto::Target *findProcessor(const std::string &processor, Errors &errors) {
+  const pto::Target *arch = processor.empty() ? &pto::defaultTarget() : pto::findTarget(processor);
+  if (!arch)
+    errors.push_back("unknown processor " + processor + ": one of " + pto::targetNames());
+  return arch;
+}
+
 } // namespace
 
 std::optional<std::string> printPyPTO(const std::string &program, bool seed, Errors &errors) {
@@ -92,12 +100,18 @@ std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, c
   });
 }
 
-std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
-  const pto::Target *arch = options.processor.empty() ? &pto::defaultTarget() : pto::findTarget(options.processor);
-  if (!arch) {
-    errors.push_back("unknown processor " + options.processor + ": one of " + pto::targetNames());
+std::optional<std::string> expandPyPTOProgram(const std::string &program, const std::string &processor,
+                                              Errors &errors) {
+  const pto::Target *arch = findProcessor(processor, errors);
+  if (!arch)
     return std::nullopt;
-  }
+  return collect(errors, [&] { return pypto::ir::serialize(expandPyPTO(readProgram(program), *arch)); });
+}
+
+std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
+  const pto::Target *arch = findProcessor(options.processor, errors);
+  if (!arch)
+    return std::nullopt;
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

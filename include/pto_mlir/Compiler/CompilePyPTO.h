@@ -29,6 +29,9 @@ struct PyPTOOrchestration {
 std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, const std::string &function, bool today,
                                                    const std::string &processor, Errors &errors);
 
+/// The bytes of a program as its kernels are compiled (expandPyPTO). Errors as above.
+std::optional<std::string> expandPyPTOProgram(const std::string &program, const std::string &processor, Errors &errors);
+
 /// Compiles the kernels of such a program to `options.output`, a `.pto` or `.pmodel`; `options.input` is its name in
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);

@@ -20,11 +20,6 @@ ir::StmtPtr sequence(Stmts stmts, const ir::Span &span) {
   return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
 }
 
-bool isExchange(const ir::Call &call, std::string_view name) {
-  const std::string &full = call.op_->name_;
-  return full == "tile." + std::string(name) || full == "tensor." + std::string(name);
-}
-
 /// Kernels of one task run one after another here, so nothing is to be waited for.
 bool isSignal(const ir::StmtPtr &stmt) {
   auto call = ir::As<ir::Call>(expressionOf(stmt));

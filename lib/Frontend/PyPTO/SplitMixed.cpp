@@ -88,6 +88,7 @@ private:
 /// Products inside other calls, and what products read of vector operations, as statements of their own.
 class ProductHoister : public ir::IRMutator {
 public:
+  explicit ProductHoister(size_t &count) : count(count) {}
   std::vector<ir::StmtPtr> before;
   ir::ExprPtr top; ///< the value of the statement, which stays
 
@@ -114,11 +115,15 @@ private:
     auto call = ir::As<ir::Call>(expr);
     return call && call->op_->name_.starts_with("tensor.") && call->op_->name_ != "tensor.slice";
   }
-  ir::ExprPtr bound(const char *name, const ir::ExprPtr &value) {
-    auto var = std::make_shared<const ir::Var>(name, value->type_, value->span_);
+  ir::ExprPtr bound(const std::string &name, const ir::ExprPtr &value) {
+    std::string unique =
+        name + (count ? "_" + std::to_string(count) : std::string()); // parameters of kernels have names
+    ++count;
+    auto var = std::make_shared<const ir::Var>(std::move(unique), value->type_, value->span_);
     before.push_back(std::make_shared<const ir::AssignStmt>(var, value, value->span_));
     return var;
   }
+  size_t &count; ///< variables so far
 };
 
 /// Whether a body launches kernels: a statement is a scope of a core, or all are scopes of blocks and calls.
@@ -166,8 +171,9 @@ private:
 
   static Stmts hoisted(const ir::StmtPtr &body) {
     Stmts stmts;
+    size_t count = 0;
     for (const ir::StmtPtr &stmt : ir::FlattenStmts(body)) {
-      ProductHoister hoister;
+      ProductHoister hoister(count);
       if (auto assign = ir::As<ir::AssignStmt>(stmt))
         hoister.top = assign->value_;
       bool isPlain = ir::IsA<ir::AssignStmt>(stmt) || ir::IsA<ir::EvalStmt>(stmt);

@@ -39,6 +39,12 @@ inline ir::ExprPtr expressionOf(const ir::StmtPtr &stmt) {
   return assign ? assign->value_ : eval ? eval->expr_ : nullptr;
 }
 
+/// Whether a call is pl.aiv_shard or pl.aic_gather (`name`).
+inline bool isExchange(const ir::Call &call, std::string_view name) {
+  const std::string &full = call.op_->name_;
+  return full == "tile." + std::string(name) || full == "tensor." + std::string(name);
+}
+
 inline std::vector<ir::ExprPtr> zeros(size_t count) { return std::vector<ir::ExprPtr>(count, number(0)); }
 
 inline const std::vector<ir::ExprPtr> &shapeOf(const ir::VarPtr &var) { return *ir::ShapeOf(var->type_); }

@@ -59,6 +59,11 @@ struct PyPTOModules {
 PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
                                const PyPTOOptions &options = {});
 
+/// The program as its kernels are compiled, written as a program: scopes of orchestrators are functions, tensors that
+/// kernels compute are tiles, a kernel of type InCore is one of type AIC or AIV, or, where it needs both kinds of core,
+/// a Group that calls one of each, with queues between them. Throws as lowerPyPTO for a kernel that cannot be divided.
+pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &program, const pto::Target &target);
+
 } // namespace pto_mlir
 
 #endif

@@ -1,0 +1,173 @@
+// A program with its scopes as functions, and each function for one kind of core: what it is compiled to, as a program.
+#include "OutlineScope.h"
+#include "Plan.h"
+#include "SplitCores.h"
+#include "TensorsToTiles.h"
+#include "TileNodes.h"
+
+#include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pypto/codegen/orchestration/orchestration_codegen.h"
+#include "pypto/ir/op_registry.h"
+#include "pypto/ir/orchestrators.h"
+#include "pypto/ir/transforms/base/mutator.h"
+#include "pypto/ir/verify.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace pto_mlir {
+namespace pypto_frontend {
+namespace {
+
+using Stmts = std::vector<ir::StmtPtr>;
+
+/// The scopes of an orchestrator as functions, which it calls.
+class Outliner : public ir::IRMutator {
+public:
+  Outliner(const ir::Function &entry, std::set<std::string> &names) : entry(entry), names(names) {}
+  std::vector<ir::FunctionPtr> made;
+
+protected:
+  ir::StmtPtr VisitStmt_(const ir::SeqStmtsPtr &op) override {
+    ir::StmtPtr visited = ir::IRMutator::VisitStmt_(op);
+    return visited == op ? visited : std::make_shared<const ir::SeqStmts>(ir::FlattenStmts(visited), op->span_);
+  }
+  ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &op) override {
+    // What says more about the task than its name stays a scope.
+    auto isHint = [](const auto &attr) {
+      return llvm::is_contained({"split", "slot_num", "allow_early_resolve", "dumps"}, attr.first);
+    };
+    if (!llvm::all_of(op->attrs_, isHint))
+      return op;
+    Stmts body = ir::FlattenStmts(op->body_), call;
+    std::vector<ir::VarPtr> params = freeVariables(op->body_), results = escapingTensors(op, entry.body_);
+    std::set<const ir::Var *> written = writtenTensors(op->body_);
+    std::vector<ir::ParamDirection> directions;
+    for (const ir::VarPtr &param : params)
+      directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
+    std::vector<ir::ExprPtr> arguments(params.begin(), params.end()), returned;
+    std::vector<ir::TypePtr> types;
+    TensorRoots roots = tensorRoots(op->body_);
+    for (const ir::VarPtr &result : results) {
+      const ir::Var *root = rootOf(roots, result.get());
+      bool isGiven = llvm::any_of(params, [&](const ir::VarPtr &param) { return param.get() == root; });
+      types.push_back(result->type_);
+      returned.push_back(isGiven ? ir::ExprPtr(result) : computed(result, params, arguments, body, call));
+      directions.resize(params.size(), ir::ParamDirection::Out);
+    }
+    if (!returned.empty())
+      body.push_back(std::make_shared<const ir::ReturnStmt>(returned, op->span_));
+    auto function = std::make_shared<ir::Function>(nameOf(*op), params, types,
+                                                   std::make_shared<const ir::SeqStmts>(std::move(body), op->span_),
+                                                   op->span_, ir::FunctionType::InCore, std::move(directions));
+    made.push_back(function);
+    bind(function->name_, std::move(arguments), results, types, op->span_, call);
+    return std::make_shared<const ir::SeqStmts>(std::move(call), op->span_);
+  }
+
+private:
+  std::string nameOf(const ir::InCoreScopeStmt &scope) {
+    std::string base =
+        scope.name_hint_.empty() ? entry.name_ + "_incore_" + std::to_string(number++) : scope.name_hint_;
+    std::string name = base;
+    for (int next = 1; !names.insert(name).second; ++next)
+      name = base + "_" + std::to_string(next);
+    return name;
+  }
+
+  /// A tensor that the scope computes, and that is read behind it: memory that the orchestrator makes.
+  static ir::ExprPtr computed(const ir::VarPtr &result, std::vector<ir::VarPtr> &params,
+                              std::vector<ir::ExprPtr> &arguments, Stmts &body, Stmts &call) {
+    auto type = ir::As<ir::TensorType>(result->type_);
+    auto plain = std::make_shared<const ir::TensorType>(type->shape_, type->dtype_);
+    auto variable = [&](const char *suffix, const ir::TypePtr &of) {
+      return std::make_shared<const ir::Var>(result->name_hint_ + suffix, of, result->span_);
+    };
+    ir::VarPtr memory = variable("_out", plain), param = variable("_out", plain), filled = variable("", type);
+    call.push_back(std::make_shared<const ir::AssignStmt>(
+        memory, ir::CreateOp("tensor.create_tensor", {{"", plain->shape_}, {"dtype", plain->dtype_}}, result->span_),
+        result->span_));
+    arguments.emplace_back(memory);
+    params.push_back(param);
+    std::vector<ir::ExprPtr> operands{param, result, tuple(zeros(plain->shape_.size()))};
+    body.push_back(std::make_shared<const ir::AssignStmt>(
+        filled, ir::CreateOp("tensor.assemble", std::move(operands), result->span_), result->span_));
+    return filled;
+  }
+
+  static void bind(const std::string &name, std::vector<ir::ExprPtr> arguments, const std::vector<ir::VarPtr> &results,
+                   const std::vector<ir::TypePtr> &types, const ir::Span &span, Stmts &stmts) {
+    ir::TypePtr type = ir::UnknownType::Get();
+    if (types.size() == 1)
+      type = types[0];
+    else if (!types.empty())
+      type = std::make_shared<const ir::TupleType>(types);
+    auto call = std::make_shared<const ir::Call>(std::make_shared<const ir::GlobalVar>(name), std::move(arguments),
+                                                 ir::Attrs(), type, span);
+    if (results.empty()) {
+      stmts.push_back(std::make_shared<const ir::EvalStmt>(call, span));
+    } else if (results.size() == 1) {
+      stmts.push_back(std::make_shared<const ir::AssignStmt>(results[0], call, span));
+    } else {
+      auto all = std::make_shared<const ir::Var>("results", type, span);
+      stmts.push_back(std::make_shared<const ir::AssignStmt>(all, call, span));
+      for (size_t i = 0; i < results.size(); ++i)
+        stmts.push_back(std::make_shared<const ir::AssignStmt>(
+            results[i], std::make_shared<const ir::TupleGetItemExpr>(all, int64_t(i), span), span));
+    }
+  }
+
+  const ir::Function &entry;
+  std::set<std::string> &names;
+  size_t number = 0;
+};
+
+/// The function with tiles, and for its kind of core; as it is where that would change its parameters.
+ir::FunctionPtr ofOneCore(const ir::FunctionPtr &function, const isa::ArchInfo &arch) {
+  ir::FunctionPtr tiled = tensorsToTiles(function, arch);
+  if (tiled->params_.size() != function->params_.size())
+    return function;
+  auto made = std::make_shared<ir::Function>(*tiled);
+  made->level_ = function->level_, made->role_ = function->role_, made->attrs_ = function->attrs_;
+  if (function->func_type_ == ir::FunctionType::InCore)
+    made->func_type_ = pypto::codegen::InferFunctionCoreType(made) == ir::CoreType::CUBE ? ir::FunctionType::AIC
+                                                                                         : ir::FunctionType::AIV;
+  return made;
+}
+
+} // namespace
+} // namespace pypto_frontend
+
+pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &given, const pto::Target &target) {
+  using namespace pypto_frontend;
+  ir::VerifyProgram(given);
+  verifyCalls(given);
+  ir::ProgramPtr program = ir::WithOrchestrators(given);
+  const isa::ArchInfo &arch = *isa::findArch(target.name);
+  std::set<std::string> names;
+  for (const ir::FunctionPtr &function : program->functions_)
+    names.insert(function->name_);
+  std::vector<ir::FunctionPtr> functions, made;
+  for (const ir::FunctionPtr &function : program->functions_) {
+    if (function->func_type_ != ir::FunctionType::Orchestration || function->level_ == ir::Level::HOST) {
+      functions.push_back(function);
+      continue;
+    }
+    Outliner outliner(*function, names);
+    ir::FunctionPtr calls = outliner.VisitFunction(function);
+    llvm::append_range(functions, outliner.made);
+    functions.push_back(calls);
+  }
+  for (const ir::FunctionPtr &function : functions) {
+    bool isKernel = function->func_type_ == ir::FunctionType::InCore && function->level_ != ir::Level::HOST;
+    auto cores = isKernel ? splitCores(function) : std::nullopt;
+    if (cores)
+      llvm::append_range(made, std::initializer_list<ir::FunctionPtr>{ofOneCore(cores->cube, arch),
+                                                                      ofOneCore(cores->vector, arch), cores->group});
+    else
+      made.push_back(isKernel ? ofOneCore(function, arch) : function);
+  }
+  auto result = std::make_shared<const ir::Program>(std::move(made), program->name_, program->span_);
+  ir::VerifyProgram(result);
+  return result;
+}
+
+} // namespace pto_mlir

@@ -1,0 +1,279 @@
+"""Programs as they are compiled: scopes as functions, and kernels of both kinds of core as groups with queues."""
+
+import numpy as np
+import pypto.language as pl
+import pytest
+from pypto import ir
+from pypto.backend import BackendType, reset_for_testing, set_backend_type
+from pypto.ir.compiled_program import CompiledProgram
+from pypto.ir.pass_manager import PassManager
+from pypto.language.parser.diagnostics import ParserError
+from pypto.runtime import RunConfig
+from test_pypto_parts import numbers
+
+Kind = ir.FunctionType
+M, K, N, BLOCK = 32, 64, 256, 64
+
+
+@pytest.fixture(params=[BackendType.Ascend910B, BackendType.Ascend950], ids=["a3", "a5"])
+def backend(request):
+    set_backend_type(request.param)
+    yield request.param
+    reset_for_testing()
+
+
+def expanded(program):
+    made = PassManager.get_strategy().run_passes(program)
+    assert ir.structural_equal(pl.parse_program(ir.python_print(made)), made)
+    return made
+
+
+def kinds(program):
+    return {each.name: each.func_type for each in program.functions.values()}
+
+
+def run(program, backend, *arrays):
+    platform = "a5sim" if backend == BackendType.Ascend950 else "a2a3sim"
+    CompiledProgram(program, RunConfig(platform=platform))(*arrays)
+
+
+@pl.program
+class Sums:
+    """Vector cores compute what the cube core multiplies."""
+
+    @pl.function
+    def main(
+        self,
+        a: pl.Tensor[[32, 32], pl.FP32],
+        b: pl.Tensor[[32, 32], pl.FP32],
+        y: pl.Out[pl.Tensor[[32, 32], pl.FP32]],
+    ) -> pl.Tensor[[32, 32], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="sums"):
+            product = pl.matmul(pl.add(a, b), pl.sub(a, b))
+            y = pl.assemble(y, product, [0, 0])
+        return y
+
+
+@pl.program
+class Both:
+    """There and back in a loop, into the tensor that the loop reads."""
+
+    @pl.function
+    def main(
+        self,
+        a: pl.Tensor[[M, K], pl.FP32],
+        b: pl.Tensor[[K, N], pl.FP32],
+        c: pl.InOut[pl.Tensor[[M, N], pl.FP32]],
+    ) -> pl.Tensor[[M, N], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP):
+            for i in pl.range(0, N // BLOCK):
+                at = i * BLOCK
+                held = pl.slice(c, [M, BLOCK], [0, at])
+                next = pl.add(held, pl.matmul(pl.add(a, 1.0), pl.slice(b, [K, BLOCK], [0, at])))
+                c = pl.assemble(c, next, [0, at])
+        return c
+
+
+@pl.program
+class Lanes:
+    """Each vector core has its half of a product, which the cube core multiplies again."""
+
+    @pl.function
+    def main(
+        self,
+        a: pl.Tensor[[64, 32], pl.FP32],
+        b: pl.Tensor[[32, 64], pl.FP32],
+        v: pl.Tensor[[64, 32], pl.FP32],
+        y: pl.Out[pl.Tensor[[64, 32], pl.FP32]],
+        halves: pl.Out[pl.Tensor[[64, 64], pl.FP32]],
+    ):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="lanes"):
+            left = pl.load(a, [0, 0], [64, 32], target_memory=pl.Mem.Mat)
+            right = pl.load(b, [0, 0], [32, 64], target_memory=pl.Mem.Mat)
+            product = pl.matmul(pl.move(left, target_memory=pl.Mem.Left), pl.move(right, target_memory=pl.Mem.Right))
+            for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+                half = pl.mul(pl.aiv_shard(product), 2.0)
+                halves = pl.store(half, [lane * 32, 0], halves)
+                whole = pl.aic_gather(half)
+            last = pl.load(v, [0, 0], [64, 32], target_memory=pl.Mem.Mat)
+            y = pl.store(
+                pl.matmul(pl.move(whole, target_memory=pl.Mem.Left), pl.move(last, target_memory=pl.Mem.Right)),
+                [0, 0],
+                y,
+            )
+        return y, halves
+
+
+@pl.program
+class Carried:
+    """Kernels of type InCore: sums over a loop on both kinds of core, a branch, a product behind the loop."""
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def sums(
+        self,
+        x: pl.Tensor[[16, 128], pl.FP16],
+        w: pl.Tensor[[128, 64], pl.FP16],
+        u: pl.Tensor[[64, 32], pl.FP16],
+        from_row: pl.Scalar[pl.INDEX],
+        y: pl.Out[pl.Tensor[[32, 32], pl.FP32]],
+    ) -> pl.Tensor[[32, 32], pl.FP32]:
+        sum = pl.full([16, 64], dtype=pl.FP32, value=1.0)
+        for k in pl.range(4):
+            at = k * 32
+            part = pl.matmul(pl.slice(x, [16, 32], [0, at]), pl.slice(w, [32, 64], [at, 0]))
+            if k == 0:
+                sum = pl.add(sum, pl.cast(part, target_type=pl.FP32))
+            else:
+                sum = pl.sub(sum, pl.cast(part, target_type=pl.FP32))
+        y = pl.assemble(y, pl.matmul(pl.cast(sum, target_type=pl.FP16), u, out_dtype=pl.FP32), [from_row, 0])
+        return y
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def twice(
+        self, x: pl.Tensor[[32, 32], pl.FP32], y: pl.Out[pl.Tensor[[32, 32], pl.FP32]]
+    ) -> pl.Tensor[[32, 32], pl.FP32]:
+        y = pl.assemble(y, pl.add(x, x), [0, 0])
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(
+        self,
+        x: pl.Tensor[[16, 128], pl.FP16],
+        w: pl.Tensor[[128, 64], pl.FP16],
+        u: pl.Tensor[[64, 32], pl.FP16],
+        y: pl.Out[pl.Tensor[[32, 32], pl.FP32]],
+    ) -> pl.Tensor[[32, 32], pl.FP32]:
+        held = pl.create_tensor([32, 32], dtype=pl.FP32)
+        for i in pl.range(2):
+            held = self.sums(x, w, u, i * 16, held)
+        y = self.twice(held, y)
+        return y
+
+
+def check(out, expected):
+    np.testing.assert_allclose(out, expected, rtol=2e-3, atol=2e-3 * np.abs(expected).max())
+
+
+def test_vector_to_cube(backend):
+    made = expanded(Sums)
+    assert kinds(made) == {"sums_aic": Kind.AIC, "sums_aiv": Kind.AIV, "sums": Kind.Group, "main": Kind.Orchestration}
+    a, b = numbers(32, 32), numbers(32, 32, seed=1)
+    outputs = [np.zeros((32, 32), np.float32) for _ in range(2)]
+    for program, y in zip((made, Sums), outputs):
+        run(program, backend, a, b, y)
+        check(y, (a.astype(np.float64) + b) @ (a.astype(np.float64) - b))
+    assert (outputs[0] == outputs[1]).all()
+
+
+def test_both_ways_in_a_loop(backend):
+    a, b, c = numbers(M, K), numbers(K, N, seed=1), numbers(M, N, seed=2)
+    expected = c + (a.astype(np.float64) + 1) @ b
+    run(expanded(Both), backend, a, b, c)
+    check(c, expected)
+
+
+def test_lanes(backend):
+    made = expanded(Lanes)
+    vector = made.get_function("lanes_aiv")
+    assert vector.func_type == Kind.AIV and vector.attrs["split_aiv"] is True
+    assert vector.attrs["split"] == ir.SplitMode.UP_DOWN
+    for name, op in ("lanes_aic", "tpush_to_aiv"), ("lanes_aiv", "tpush_to_aic"):
+        text = ir.python_print(made.get_function(name))
+        assert f"pl.tile.{op}(" in text and "split=1" in text
+        assert "aiv_shard" not in text and "aic_gather" not in text
+    a, b, v = numbers(64, 32), numbers(32, 64, seed=1), numbers(64, 32, seed=2)
+    y, halves = np.zeros((64, 32), np.float32), np.zeros((64, 64), np.float32)
+    run(made, backend, a, b, v, y, halves)
+    product = 2 * (a.astype(np.float64) @ b)
+    check(halves, product)
+    check(y, product @ v)
+
+
+def test_kernels_of_an_orchestrator(backend):
+    made = expanded(Carried)
+    assert kinds(made) == {
+        "sums_aic": Kind.AIC, "sums_aiv": Kind.AIV, "sums": Kind.Group, "twice": Kind.AIV, "main": Kind.Orchestration,
+    }  # fmt: skip
+    shapes = (16, 128), (128, 64), (64, 32)
+    x, w, u = ((numbers(*shape, seed=seed) / 50).astype(np.float16) for seed, shape in enumerate(shapes))
+    y = np.zeros((32, 32), np.float32)
+    run(made, backend, x, w, u, y)
+    parts = [x[:, at : at + 32].astype(np.float64) @ w[at : at + 32].astype(np.float64) for at in range(0, 128, 32)]
+    expected = 2 * ((1 + parts[0] - parts[1] - parts[2] - parts[3]) @ u.astype(np.float64))
+    check(y, np.concatenate([expected, expected]))
+
+
+def test_one_kind_of_core_is_no_group():
+    @pl.jit
+    def scale(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="scale"):
+            y[:] = pl.mul(x, 3.0)
+        return y
+
+    made = expanded(scale.lower(numbers(16, 32), np.zeros((16, 32), np.float32)))
+    assert {each.func_type for each in made.functions.values()} == {Kind.AIV, Kind.Orchestration}
+
+
+def refused(body):
+    """The error of a scope with this text."""
+    text = f"""
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function
+    def main(
+        self, a: pl.Tensor[[32, 32], pl.FP32], n: pl.Tensor[[4], pl.INT32], y: pl.Out[pl.Tensor[[32, 32], pl.FP32]]
+    ) -> pl.Tensor[[32, 32], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP):
+            {body.strip()}
+        return y
+"""
+    with pytest.raises(ParserError) as error:
+        PassManager.get_strategy().run_passes(pl.parse_program(text))
+    assert error.value.span is not None
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        (
+            """
+            y = pl.assemble(y, pl.exp(a), [0, 0])
+            y = pl.assemble(y, pl.matmul(y, a), [0, 0])
+            """,
+            "is written by one kind of core and used by the other one in one kernel",
+        ),
+        (
+            """
+            p = pl.matmul(a, a)
+            q = pl.exp(a)
+            for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+                y[lane * 16 : lane * 16 + 16, :] = pl.aiv_shard(p)
+            """,
+            "a kernel with pl.split_aiv does all that its vector cores do in there",
+        ),
+        (
+            """
+            p = pl.matmul(a, a)
+            for i in pl.range(4):
+                q = pl.add(p, 1.0)
+                p = pl.matmul(a, a)
+                y = pl.assemble(y, q, [0, 0])
+            """,
+            "p is carried by one kind of core and read by the other one",
+        ),
+        (
+            """
+            s = pl.full([32, 32], dtype=pl.FP32, value=0.0)
+            for i in pl.range(4):
+                y = pl.assemble(y, pl.exp(s), [0, 0])
+                s = pl.matmul(a, a)
+            """,
+            "s is carried by one kind of core and read by the other one",
+        ),
+    ],
+)
+def test_refused(body, message):
+    assert message in refused(body)
