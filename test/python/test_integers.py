@@ -293,6 +293,20 @@ def test_what_neither_has_is_refused_up_front(tmp_path):
         deploy(nodes, {"x": (TensorProto.UINT8, [1, 1, 6, 6])}, tmp_path, constants, TensorProto.UINT8)
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_logarithms_and_roots_of_sums_are_cut(mode, keepdims, tmp_path):
+    """What onnxruntime computes in double, whatever the floats of the model are stored as."""
+    x = RNG.integers(1, 40, (9, 16)).astype(np.int32)
+    for op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
+        node = helper.make_node(op, ["x", "axes"], ["y"], keepdims=keepdims)
+        model = deploy(
+            [node], {"x": (TensorProto.INT32, [9, 16])}, tmp_path, [("axes", np.array([1]))], TensorProto.INT32, mode
+        )
+        theirs = ort.InferenceSession((tmp_path / "m.onnx").read_bytes()).run(None, {"x": x})
+        np.testing.assert_array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], theirs[0])
+
+
 def test_floats_beyond_32_bits_become_64_bit_integers(tmp_path):
     """What the engines' 32 bits would clamp; a bounded float stays with them."""
     x = np.array([1e10, -3e18, 2.0**31, -7.9, 2.0**62], np.float32)

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from random_graphs import check, command, generate, reducer, workers  # noqa: E402
+from random_graphs import check, command, generate, reducer, references, workers  # noqa: E402
 from random_graphs.exact import Unusable, trace  # noqa: E402
 from random_graphs.model import Graph  # noqa: E402
 
@@ -40,6 +40,41 @@ def test_near_a_discontinuity():
     graph.inputs["x"] = np.zeros(3, np.float32)
     with pytest.raises(Unusable):
         trace(graph, "F16")
+
+
+def test_two_values_near_to_each_other():
+    """Moved values stay unlike, those that rounded may not. A value is equal to itself, whatever error it has."""
+    names = ["x", "e", "y"]
+    nodes = [helper.make_node("Exp", ["x"], ["e"]), helper.make_node("Equal", ["e", "w"], ["y"])]
+    kinds = {"x": 1, "w": 1, "e": 1, "y": 9}
+    graph = Graph(nodes, {"x": np.float32([1])}, {"w": np.float32([2.7183])}, names[-1:], kinds, 21)
+    with pytest.raises(Unusable):
+        trace(graph, "F16")
+    assert not trace(graph, "F32")["y"].array
+    graph.nodes[1].input[1] = "e"
+    assert trace(graph, "F16")["y"].array
+
+
+def test_the_mean_that_a_normalisation_takes_away():
+    """Of values that are large beside their differences it is as wrong as they are."""
+    x = np.float32([[[[1000, 1001, 1003]]]])
+    made = [trace(_node("MeanVarianceNormalization", {"x": x - c}, axes=[2, 3]), "F32")["y0"] for c in (0, 1001)]
+    assert np.max(made[0].error) > 100 * np.max(made[1].error)
+
+
+def test_where_the_reference_is_wrong():
+    """Groups of a transposed convolution, integers beyond 2^53, weights of a cubic Resize."""
+    x, w, b = _drawn([2, 6, 3, 4]), _drawn([6, 5, 2, 3]), _drawn([10])
+    graph = _node("ConvTranspose", {"x": x, "w": w, "b": b}, group=2)
+    np.testing.assert_allclose(trace(graph, "F32")["y0"].array, references.onnxruntime_outputs(graph)["y0"], rtol=1e-5)
+    a = np.array([[2**64 - 3, 5]], np.uint64)
+    product = trace(_node("Gemm", {"a": a, "b": np.array([[3], [1]], np.uint64)}, kinds=[13]), "F32")["y0"].array
+    assert product.tolist() == [[2**64 - 4]]
+    more = {"mode": "cubic", "coordinate_transformation_mode": "align_corners"}
+    graph = _node("Resize", {"x": np.float32([[[[0, 1, 0, 0]]]]), "s": np.float32([1, 1, 1, 1.5])}, **more)
+    graph.nodes[0].input[:] = ["x", "", "s"]
+    at = 2 * 3 / 5 - 1
+    assert abs(trace(graph, "F32")["y0"].array[0, 0, 0, 2] - ((1.25 * at - 2.25) * at * at + 1)) < 1e-12
 
 
 def test_a_wrong_number_is_found_and_reduced(monkeypatch):
@@ -186,6 +221,30 @@ FOUND = {
         ["y", "s"],
         {"x": 1, "g": 1, "z": 1, "l": 7, "y": 1, "r": 1, "s": 1},
         20,
+    ),
+    "powers beyond f16": _node("LpPool", {"x": _drawn([2, 3, 5, 4], low=-3000, high=3000)}, kernel_shape=[2, 2], p=3),
+    "a norm of squares beyond f16": _node(
+        "ReduceL2", {"x": _drawn([2, 3, 40], low=-2000, high=2000), "a": np.array([2])}, ["a"]
+    ),
+    "rows whose squares are beyond f16": _node("LpNormalization", {"x": _drawn([3, 40], low=-9000, high=9000)}, axis=1),
+    "deviations whose squares are beyond f16": _node(
+        "MeanVarianceNormalization", {"x": _drawn([2, 3, 8, 5], low=-9000, high=9000)}, axes=[2, 3]
+    ),
+    "neighbours whose squares are beyond f16": _node(
+        "LRN", {"x": _drawn([2, 8, 3, 5], low=-9000, high=9000)}, alpha=0.05, size=3
+    ),
+    "a sum beyond f16": _node("ReduceLogSum", {"x": _drawn([3, 40], low=900, high=70000), "a": np.array([1])}, ["a"]),
+    "zero times a product beyond f16": _node(
+        "CumProd", {"x": np.float32([0, *[3] * 16]), "a": np.array(0)}, ["a"], opset=26, exclusive=1
+    ),
+    "norms of integers": _node("ReduceL2", {"x": _drawn([8, 16], I32, -30, 30), "a": np.array([1])}, ["a"], [6]),
+    "norms of integers beside those of f64": Graph(
+        [helper.make_node("ReduceL2", ["i"], ["j"]), helper.make_node("ReduceL2", ["x", "a"], ["y"])],
+        {"x": _drawn([6, 4], "float64")},
+        {"i": np.array([3]), "a": np.array([-1])},
+        ["j", "y"],
+        {"i": 7, "j": 7, "x": 11, "a": 7, "y": 11},
+        21,
     ),
     "a grid of another type": _node(
         "GridSample", {"x": _drawn([2, 3, 5, 4], "float16"), "g": _drawn([2, 2, 3, 2], low=-4, high=4)}, kinds=[10]

@@ -9,7 +9,6 @@ SAFETY, is their error. Where an output jumps, the inputs are too near a discont
 from __future__ import annotations
 
 import functools
-import math
 import warnings
 from dataclasses import dataclass
 
@@ -17,9 +16,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
 
 from .model import FLOATS, Graph, attribute, numpy_type, reads
+from .operators import NEW_OPS, rounded_inside
 from .references import SAFETY, differs, onnxruntime_outputs
 
 LARGEST = 2e4  # below the greatest f16, sums of a few included
@@ -38,6 +37,7 @@ ROUNDED = {"Add", "Sub", "Mul", "Sum", "Cast", "CastLike", "ReduceSum", "CumSum"
 ORDERED = {"TopK": 0, "ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "Unique": 0}  # compare elements with each other
 PARAMETERS = {"Resize": 1, "Dropout": 1}  # the operands from here on are no data: they are not moved
 INNER = {"RNN", "GRU", "LSTM"}  # gates of up to 1 inside, whatever comes out
+COMPARED = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"}  # two operands, element by element
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Hardmax"}  # floats that jump
 
 
@@ -99,62 +99,6 @@ def _widen(node: onnx.NodeProto) -> onnx.NodeProto:
     return copy
 
 
-class GlobalLpPool(OpRun):
-    """The reference has none."""
-
-    op_domain = ""
-
-    def _run(self, x, p=None):
-        axes = tuple(range(2, x.ndim))
-        return (np.sum(np.abs(x) ** (p or 2), axis=axes, keepdims=True) ** (1 / (p or 2)),)
-
-
-class LRN(OpRun):
-    """The reference's normalises as many channels as there are images."""
-
-    op_domain = ""
-
-    def _run(self, x, alpha=None, beta=None, bias=None, size=None):
-        before, channels = (size - 1) // 2, x.shape[1]
-        sums = np.stack([np.sum(x[:, max(c - before, 0) : c - before + size] ** 2, axis=1) for c in range(channels)], 1)
-        return (x / (bias + alpha / size * sums) ** beta,)
-
-
-class MeanVarianceNormalization(OpRun):
-    """The reference's body computes in float32."""
-
-    op_domain = ""
-
-    def _run(self, x, axes=None):
-        axes = tuple(axes if axes is not None else (0, 2, 3))
-        centred = x - np.mean(x, axis=axes, keepdims=True)
-        return (centred / (np.sqrt(np.mean(centred**2, axis=axes, keepdims=True)) + 1e-9),)
-
-
-class Erf(OpRun):
-    """The reference's rounds to float32."""
-
-    op_domain = ""
-
-    def _run(self, x):
-        return (_erf(x).astype(x.dtype),)
-
-
-class Gelu(OpRun):
-    """The reference's body calls its own Erf, and loses what 1 takes from it."""
-
-    op_domain = ""
-
-    def _run(self, x, approximate=None):
-        if approximate == "tanh":
-            return (x / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),)
-        return (x * _erfc(-x / np.sqrt(2)).astype(x.dtype) / 2,)
-
-
-_erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
-NEW_OPS = [Erf, Gelu, GlobalLpPool, LRN, MeanVarianceNormalization]
-
-
 class Evaluator:
     """One node in float64."""
 
@@ -204,6 +148,8 @@ def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str
             moves[name] = move
     if node.op_type in ORDERED and node.input[0] in moves:
         _apart(arrays[node.input[0]], moves[node.input[0]], node)
+    if node.op_type in COMPARED and node.input[0] != node.input[1]:
+        _unequal(*(arrays[name] for name in node.input), sum(moves.get(name, 0.0) for name in node.input))
     spreads = _spread(evaluate, arrays, moves, results, node)
     made = {}
     for name, array, spread in zip(names, results, spreads, strict=True):
@@ -213,6 +159,8 @@ def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str
             own = own_error(array, graph.kinds[name], mode, 1 if is_exact or is_rounded else 8)
             size = np.max(np.abs(array), initial=1 if node.op_type in INNER else 0)
             error = error + own + (0 if is_exact or is_rounded else unit * size)
+            if name == names[0]:
+                error = error + rounded_inside(node, [arrays.get(n) for n in node.input], graph.opset, unit)
             if np.max(error, initial=0) > SHARE * max(np.max(np.abs(array), initial=0), 1e-2):
                 raise Unusable(f"{name}: ill-conditioned")
         made[name] = Value(array, error)
@@ -267,6 +215,12 @@ def _apart(array: np.ndarray, move: np.ndarray | float, node: onnx.NodeProto) ->
     gaps = np.diff(np.sort(array, axis), axis=axis) if array.ndim else np.ones(1)
     if np.min(gaps, initial=np.inf) <= 2 * SAFETY * np.max(move):
         raise Unusable("elements are too near to each other")
+
+
+def _unequal(a: np.ndarray, b: np.ndarray, move: np.ndarray | float) -> None:
+    """Elements that are not exact must differ by more than their errors: moved, equal ones stay unlike."""
+    if np.any((move > 0) & (np.abs(a.astype(np.float64) - b.astype(np.float64)) <= SAFETY * move)):
+        raise Unusable("near a discontinuity")
 
 
 def _spread(evaluate: Evaluator, arrays, moves, results, node) -> list[np.ndarray | float]:

@@ -217,8 +217,11 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
         bool small = isa<IntegerType>(type.getElementType()) || type.getElementType().isF64() ||
                      type.getNumElements() <= top::kMaxInlineElements;
         std::optional<top::Weight> weight = small ? top::evaluate(op) : std::nullopt;
-        if (!weight && type.getNumElements() > 0)
+        if (!weight && type.getNumElements() > 0) {
+          if (isWide && type.getElementType().isF32())
+            op->setAttr(top::kWideAttr, b.getUnitAttr());
           return op->getResult(0);
+        }
         if (weight) {
           op->erase();
           importer.absorb(name);

@@ -112,6 +112,18 @@ public:
   /// Builds one of two operands that broadcast and have one element type, as the node's output 0.
   mlir::LogicalResult hostBinary(llvm::StringRef kernel, llvm::StringRef reason);
 
+  /// While it lives, what the node builds is marked with top::kWideAttr.
+  class Wide {
+  public:
+    explicit Wide(Node &node) : node(node) { node.isWide = true; }
+    ~Wide() { node.isWide = false; }
+    Wide(const Wide &) = delete;
+    Wide &operator=(const Wide &) = delete;
+
+  private:
+    Node &node;
+  };
+
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {
     return builder().getNamedAttr(name, value);
   }
@@ -145,6 +157,7 @@ private:
   const ::onnx::NodeProto &proto;
   int64_t version;
   bool errors = false;
+  bool isWide = false;
   llvm::StringSet<> used;
 };
 

@@ -127,3 +127,33 @@ func.func @of_averages(%x: tensor<4x8xf32>) -> tensor<1x8xf32> {
   %2 = top.softmax %1 {axis = 1} : (tensor<1x8xf32>) -> tensor<1x8xf32>
   return %2 : tensor<1x8xf32>
 }
+
+// -----
+
+// What is marked as wide reads and makes f32, and so does what has no name between two such ops.
+// CHECK-LABEL: func.func @wide
+// CHECK: %[[X:.*]] = top.relu {{.*}} -> tensor<2x4xf16>
+// CHECK: %[[WIDE:.*]] = top.cast %[[X]] {to = f32}
+// CHECK: %[[P:.*]] = top.mul %[[WIDE]], %{{.*}} {top.wide} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK: %[[R:.*]] = top.reshape %[[P]] {{.*}} -> tensor<8xf32>
+// CHECK: %[[Q:.*]] = top.sqrt %[[R]] {top.wide} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[NARROW:.*]] = top.cast %[[Q]] {to = f16}
+// CHECK: top.neg %[[NARROW]] : (tensor<8xf16>)
+func.func @wide(%x: tensor<2x4xf32>) -> tensor<8xf32> {
+  %0 = top.relu %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = top.mul %0, %0 {top.wide} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = top.reshape %1 {shape = array<i64: 8>} : (tensor<2x4xf32>) -> tensor<8xf32>
+  %3 = top.sqrt %2 {top.wide} : (tensor<8xf32>) -> tensor<8xf32>
+  %4 = top.neg %3 : (tensor<8xf32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// A tensor of the model is narrow, wherever it is.
+// CHECK-LABEL: func.func @named
+// CHECK: top.reshape {{.*}} -> tensor<4xf16>
+func.func @named(%x: tensor<2x2xf32>) -> tensor<4xf32> {
+  %0 = top.mul %x, %x {top.wide} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = top.reshape %0 {shape = array<i64: 4>} : (tensor<2x2xf32>) -> tensor<4xf32> loc("y")
+  %2 = top.sqrt %1 {top.wide} : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

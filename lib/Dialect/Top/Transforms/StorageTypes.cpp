@@ -64,7 +64,7 @@ public:
       : func(func), storage(storage), builder(func.getContext()), kept(positions.begin(), positions.end()) {
     func.walk([&](KernelOp op) {
       kept.insert(op);
-      kernelTypes[op] = llvm::to_vector(op->getOperandTypes());
+      operandTypes[op] = llvm::to_vector(op->getOperandTypes());
     });
   }
   void run();
@@ -79,6 +79,7 @@ private:
   }
   void keepPositions();
   void keepStatistics();
+  void keepWide();
   void narrowInputs();
   void narrowConstants();
   bool fits(const Weight &weight);
@@ -86,7 +87,7 @@ private:
   void narrowResults();
   void widenSummands();
   void narrowKept();
-  void restoreKernelOperands();
+  void restoreOperands();
   void widenOutputs();
 
   func::FuncOp func;
@@ -94,7 +95,7 @@ private:
   OpBuilder builder;
   llvm::SmallSetVector<Operation *, 4> kept;                   ///< ops whose results stay f32
   llvm::SetVector<Operation *> statistics;                     ///< of them sums, and what follows from sums alone
-  llvm::MapVector<Operation *, SmallVector<Type>> kernelTypes; ///< operands of users' kernels, which stay as they are
+  llvm::MapVector<Operation *, SmallVector<Type>> operandTypes; ///< of ops whose operands stay as they are
 };
 
 // What is computed elementwise from positions and constants alone stays as wide as they are: a rounded position is
@@ -163,9 +164,29 @@ void Narrowing::narrowKept() {
   }
 }
 
-// A user's kernel reads the types that it is written for.
-void Narrowing::restoreKernelOperands() {
-  for (auto &[op, types] : kernelTypes) {
+// What is marked as wide, and what other passes put between such ops, reads and makes f32.
+void Narrowing::keepWide() {
+  llvm::SmallSetVector<Operation *, 8> wide;
+  llvm::SmallPtrSet<Operation *, 8> behind;
+  for (Operation &op : func.getBody().front()) {
+    if (op.hasAttr(kWideAttr))
+      wide.insert(&op);
+    if (op.hasAttr(kWideAttr) ||
+        llvm::any_of(op.getOperands(), [&](Value value) { return behind.contains(value.getDefiningOp()); }))
+      behind.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(func.getBody().front()))
+    if (behind.contains(&op) && getTensorName(op.getLoc()).empty() && !op.use_empty() &&
+        llvm::all_of(op.getUsers(), [&](Operation *user) { return wide.contains(user); }))
+      wide.insert(&op);
+  for (Operation *op : wide)
+    if (isWide(op->getResult(0).getType()) && kept.insert(op))
+      operandTypes[op] = llvm::to_vector(op->getOperandTypes());
+}
+
+// A user's kernel reads the types that it is written for, and so does what is wide.
+void Narrowing::restoreOperands() {
+  for (auto &[op, types] : operandTypes) {
     builder.setInsertionPoint(op);
     for (auto [operand, type] : llvm::zip(op->getOpOperands(), types))
       if (operand.get().getType() != type)
@@ -188,7 +209,7 @@ void Narrowing::narrowInputs() {
     auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, storage);
     // An argument that the net returns unchanged keeps its type, unless as a state.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
-      return use.getOwner() != cast && !kernelTypes.contains(use.getOwner()) &&
+      return use.getOwner() != cast && !operandTypes.contains(use.getOwner()) &&
              (!isa<func::ReturnOp>(use.getOwner()) || stateOfResult(func, use.getOperandNumber()));
     });
     if (cast.getOutput().use_empty())
@@ -300,13 +321,14 @@ void Narrowing::widenOutputs() {
 
 void Narrowing::run() {
   keepPositions();
+  keepWide();
   keepStatistics();
   narrowInputs();
   narrowConstants();
   narrowResults();
   widenSummands();
   narrowKept();
-  restoreKernelOperands();
+  restoreOperands();
   widenOutputs();
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(),
                                                func.getBody().front().getTerminator()->getOperandTypes()));

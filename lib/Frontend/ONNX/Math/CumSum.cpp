@@ -134,6 +134,7 @@ static LogicalResult importCumSum(Node &node) {
 
 static LogicalResult importCumProd(Node &node) {
   std::optional<Cumulation> c = readCumulation(node);
+  Node::Wide wide(node); // an infinite product of some, times the zero before them
   return c ? byDoubling<top::MulOp>(node, *c, 1) : failure();
 }
 

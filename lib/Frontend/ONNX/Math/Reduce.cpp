@@ -49,7 +49,8 @@ template <typename OpTy, int axesAreInputSince> static LogicalResult importReduc
                            {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
 }
 
-// after(sum(before(x))); a reduction over no axes sums single elements.
+// after(sum(before(x))); a reduction over no axes sums single elements. Sums of integers have no fractions, what is
+// after them has: it is computed in double and cut.
 using Step = Value (*)(Formula &, Value);
 
 static Value same(Formula &, Value x) { return x; }
@@ -62,12 +63,20 @@ template <Step before, typename AfterOp, int axesAreInputSince> static LogicalRe
     return failure();
   Formula f(node);
   constexpr bool hasAfter = !std::is_void_v<AfterOp>;
+  Type element = node.type(0).getElementType();
+  std::optional<Node::Wide> wide;
+  if (hasAfter)
+    wide.emplace(node);
   Value x = before(f, node.input(0));
   if (!reduction->none)
     x = node.create<top::ReduceSumOp>(hasAfter ? "" : node.outputName(), x,
                                       {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
-  if constexpr (hasAfter)
-    return f.result<AfterOp>(x);
+  if constexpr (hasAfter) {
+    if (isa<FloatType>(element))
+      return f.result<AfterOp>(x);
+    return node.finish(
+        castTo(node, f.of<AfterOp>(castTo(node, x, node.builder().getF64Type())), element, node.outputName()));
+  }
   return node.finish(x);
 }
 
@@ -79,18 +88,23 @@ template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node
   if (reduction->none)
     return node.finish(node.input(0));
   Formula f(node);
-  Value x = node.input(0), maximum = f.over<top::ReduceMaxOp>(x, reduction->axes);
+  Type element = node.type(0).getElementType();
+  bool isFloat = isa<FloatType>(element);
+  Value x = isFloat ? node.input(0) : castTo(node, node.input(0), node.builder().getF64Type());
+  Value maximum = f.over<top::ReduceMaxOp>(x, reduction->axes);
   Value sum = f.over<top::ReduceSumOp>(f.of<top::ExpOp>(f.of<top::SubOp>(x, maximum)), reduction->axes);
-  if (reduction->keepdims)
+  if (reduction->keepdims && isFloat)
     return f.result<top::AddOp>(maximum, f.of<top::LogOp>(sum));
   Value result = f.of<top::AddOp>(maximum, f.of<top::LogOp>(sum));
   if (!result)
     return failure();
   SmallVector<int64_t> shape;
   for (auto [i, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
-    if (!llvm::is_contained(reduction->axes, static_cast<int64_t>(i)))
+    if (reduction->keepdims || !llvm::is_contained(reduction->axes, static_cast<int64_t>(i)))
       shape.push_back(size);
-  return node.finish(node.reshape(node.outputName(), result, shape));
+  if (isFloat)
+    return node.finish(node.reshape(node.outputName(), result, shape));
+  return node.finish(castTo(node, node.reshape("", result, shape), element, node.outputName()));
 }
 
 // Halves the axes, which are flattened into one behind all others, until one element is left.
@@ -113,6 +127,7 @@ static LogicalResult importProduct(Node &node) {
   }
   llvm::append_range(perm, reduction->axes);
   Formula f(node);
+  Node::Wide wide(node);
   if (inner == 0) { // the product of nothing
     OpBuilder &b = node.builder();
     auto type = RankedTensorType::get(result, node.type(0).getElementType());

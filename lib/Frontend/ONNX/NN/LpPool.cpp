@@ -56,6 +56,7 @@ static LogicalResult importLpPool(Node &node) {
       window->pads[count + i] += static_cast<int64_t>(llvm::alignTo(room, stride)) - room;
   }
   Formula f(node);
+  Node::Wide wide(node);
   Value mean = f.of<top::AvgPoolOp>(power(f, node.input(0), *p),
                                     {node.i64s("kernel", *kernel), node.i64s("strides", window->strides),
                                      node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
@@ -73,6 +74,7 @@ static LogicalResult importGlobalLpPool(Node &node) {
   if (rank < 3)
     return node.error("takes an input of rank 3 and more, got rank " + Twine(rank));
   Formula f(node);
+  Node::Wide wide(node);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
   Value powers = power(f, node.input(0), *p);
   if (*p == 1)

@@ -46,6 +46,7 @@ static LogicalResult importMeanVarianceNormalization(Node &node) {
   if (!axes)
     return failure();
   Formula f(node);
+  Node::Wide wide(node);
   Value centred = f.of<top::SubOp>(node.input(0), f.over<top::ReduceMeanOp>(node.input(0), *axes));
   Value deviation = f.of<top::SqrtOp>(f.over<top::ReduceMeanOp>(f.of<top::MulOp>(centred, centred), *axes));
   return f.result<top::DivOp>(centred, nonZero(node, f, f.of<top::AddOp>(deviation, 1e-9)));
@@ -60,6 +61,7 @@ static LogicalResult importLpNormalization(Node &node) {
   if (p != 1 && p != 2)
     return node.error("attribute 'p' must be 1 or 2, not " + Twine(p));
   Formula f(node);
+  Node::Wide wide(node);
   Value x = node.input(0), sum;
   if (p == 1)
     sum = f.over<top::ReduceSumOp>(f.of<top::AbsOp>(x), *axis);
@@ -85,6 +87,7 @@ static LogicalResult importLRN(Node &node) {
     for (int64_t other = std::max<int64_t>(c - before, 0); other <= std::min(c + after, channels - 1); ++other)
       band[other * channels + c] = alpha / static_cast<double>(size);
   Formula f(node);
+  Node::Wide wide(node);
   OpBuilder &b = node.builder();
   Type element = type.getElementType();
   Value matrix =

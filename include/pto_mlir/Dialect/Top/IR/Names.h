@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kOverSizeAttr = "top.over_size";
 inline constexpr llvm::StringLiteral kSizesAttr = "top.sizes";
 /// Unit attribute of an op for which no kernel can be built: top-decompose expresses it by others.
 inline constexpr llvm::StringLiteral kNoKernelAttr = "top.no_kernel";
+/// Unit attribute of an op whose f32 result may leave the range of f16 where the tensors of the model do not: no mode
+/// narrows it.
+inline constexpr llvm::StringLiteral kWideAttr = "top.wide";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).
