@@ -213,6 +213,8 @@ class _Flattener:
         if size < 1:
             raise UserError(f"node of output '{hint}' (SplitToSequence): the size of its input must be constant")
         given = inputs[1] if len(inputs) > 1 else None
+        if given and given not in self.constants:
+            return [self._computed_parts(node, inputs[0], given, axis)]
         sizes = self.value(node, given, "the split") if given else 1
         if not isinstance(sizes, list):
             sizes = [min(sizes, size - begin) for begin in range(0, size, sizes)]
@@ -228,6 +230,19 @@ class _Flattener:
         if not given and not attributes.get("keepdims", 1):
             results = [self._with_axis("Squeeze", result, axis) for result in results]
         return [results]
+
+    def _computed_parts(self, node, value: str, sizes: str, axis: int) -> list[str]:
+        """The parts of a split into a known number of sizes that are known at run time only."""
+        shape, hint = self.shapes.get(sizes, []), node.output[0]
+        if len(shape) != 1 or shape[0] < 1 or self.opset < 13:
+            raise UserError(
+                f"node of output '{hint}' (SplitToSequence): the split must be constant, or at opset 13 and later a "
+                f"list of known length"
+            )
+        parts = [self.fresh(hint) for _ in range(shape[0])]
+        sizes = self.emit("Cast", [sizes], hint, to=onnx.TensorProto.INT64)
+        self.nodes.append(helper.make_node("Split", [value, sizes], parts, axis=axis))
+        return parts
 
     def _Optional(self, node, inputs, names):
         return [inputs[0] if inputs else None]

@@ -91,6 +91,32 @@ def test_right(name, tmp_path):
     assert np.max(np.abs(value - expected)) <= 3e-5 * max(1, np.max(np.abs(expected)))
 
 
+@pytest.mark.parametrize(
+    ("op", "kind", "least"),
+    [("MaxPool", F, -np.inf), ("MaxPool", TensorProto.INT8, -128), ("ReduceMean", TensorProto.INT32, 0)],
+)
+def test_of_nothing(op, kind, least, tmp_path):
+    """The least number where a window has none; a mean of no integers is 0, as onnxruntime's."""
+    window = {"kernel_shape": [2, 1], "pads": [1, 0, 1, 0]} if op == "MaxPool" else {"axes": [2]}
+    node = helper.make_node(op, ["x"], ["y"], name="n", **window)
+    outputs = [onnx.ValueInfoProto(name=name) for name in ("y", "places")]
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", kind, [1, 2, 0, 4])], outputs[:1])
+    path = str(tmp_path / "m.onnx")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, path)
+    compiler.transform(path, "m", [], [], str(tmp_path / "m.mlir"), "")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+    x = np.zeros([1, 2, 0, 4], helper.tensor_dtype_to_np_dtype(kind))
+    (value,) = InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": x})
+    assert value.shape == (1, 2, 1, 4) and np.all(value == least)
+    if op == "MaxPool":
+        model.graph.node[0].output.append("places")
+        model.graph.output.append(outputs[1])
+        onnx.save(model, path)
+        with pytest.raises(UserError, match=r"node 'n' \(MaxPool, opset 17\): has no element in its windows"):
+            compiler.transform(path, "m", [], [], str(tmp_path / "m.mlir"), "")
+
+
 @pytest.mark.parametrize("shape", [(4, 1, 16, 1, 890), (97, 1, 431), (60_000,), (3, 70_001)])
 def test_all_elements_are_reduced_while_their_casts_are_stored(shape, tmp_path):
     """The rounded input is stored and reduced by one kernel, and no local memory holds all of it."""

@@ -8,7 +8,7 @@ import onnxruntime as ort
 import pytest
 from control_flow import RANDOM, compare, convert
 from graphs import B, F, I, info, save, weight
-from onnx import helper
+from onnx import helper, numpy_helper
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
@@ -338,3 +338,35 @@ def test_what_does_not_work_is_said(tmp_path):
     onnx.save(model, path)
     with pytest.raises(UserError, match="'nowhere' is defined nowhere"):
         convert(path, str(tmp_path / "m.pmodel"))
+
+
+def _with_unknown(kind):
+    """The node, with an operator inside that the importer lacks."""
+    node, make = helper.make_node, helper.make_graph
+    if kind == "If":
+        yes = make([node("Foo", ["x"], ["p"], name="inside", domain="my.own")], "yes", [], [info("p", F, [4])])
+        no = make([node("Neg", ["x"], ["q"])], "no", [], [info("q", F, [4])])
+        return node("If", ["c"], ["y"], then_branch=yes, else_branch=no)
+    foo = node("Foo", ["v"], ["w"], name="inside", domain="my.own")
+    if kind == "Scan":
+        more = [node("Add", ["w", "e"], ["s"]), node("Identity", ["s"], ["o"])]
+        body = make([foo, *more], "body", [info("v", F, []), info("e", F, [])], [info("s", F, []), info("o", F, [])])
+        return node("Scan", ["z", "x"], ["r", "y"], body=body, num_scan_inputs=1)
+    inputs = [info("i", I, []), info("k", B, []), info("v", F, [4])]
+    body = make([foo, node("Identity", ["k"], ["l"])], "body", inputs, [info("l", B, []), info("w", F, [4])])
+    return node("Loop", ["three" if kind == "Loop of three" else "t", "", "x"], ["y"], body=body)
+
+
+@pytest.mark.parametrize("kind", ["If", "Loop", "Loop of three", "Scan"])
+def test_unknown_operators_in_bodies_are_one_error(kind, tmp_path):
+    """File, node, operator and reason, once."""
+    path = tmp_path / "m.onnx"
+    weights = [numpy_helper.from_array(np.float32(0), "z"), numpy_helper.from_array(np.int64(3), "three")]
+    inputs = [info("x", F, [4]), info("c", B, []), info("t", I, [])]
+    graph = helper.make_graph([_with_unknown(kind)], "g", inputs, [info("y", F, [4])], weights)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my.own", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    with pytest.raises(UserError) as error:
+        convert(path, str(tmp_path / "m.pmodel"))
+    assert str(error.value) == f"{path}: node 'inside' (my.own.Foo, opset 1): is not supported"
+    assert not (tmp_path / "m.pmodel").exists()

@@ -222,6 +222,41 @@ FOUND = {
         {"x": 1, "g": 1, "z": 1, "l": 7, "y": 1, "r": 1, "s": 1},
         20,
     ),
+    "a grid over no pixels": _node("GridSample", {"x": _drawn([1, 6, 7, 0]), "g": _drawn([1, 2, 5, 2])}),
+    "convolution of no images and no channels": _node(
+        "Conv", {"x": _drawn([0, 0, 1, 1]), "w": _drawn([2, 0, 1, 1]), "b": _drawn([2])}, group=2
+    ),
+    "convolution to no channels": _node("Conv", {"x": _drawn([2, 3, 4, 4]), "w": _drawn([0, 3, 2, 2])}),
+    "resize of nothing": _node(
+        "Resize",
+        {"x": _drawn([1, 2, 0, 4]), "r": _drawn([0]), "s": np.float32([1, 1, 2, 2])},
+        ["r", "s"],
+        mode="linear",
+    ),
+    "mean of padding": _node(
+        "AveragePool", {"x": _drawn([1, 2, 0, 4])}, kernel_shape=[2, 1], pads=[1, 0, 1, 0], count_include_pad=1
+    ),
+    "resize of 64-bit integers": _node(
+        "Resize",
+        {"x": _drawn([1, 2, 4, 5], I64), "r": _drawn([0]), "s": np.float32([1, 1, 2, 0.5])},
+        ["r", "s"],
+        [7],
+        mode="nearest",
+        nearest_mode="floor",
+        coordinate_transformation_mode="asymmetric",
+    ),
+    "a choice of numbers of 4 bits": _node(
+        "Where",
+        {
+            "c": _drawn([3, 5], low=0, high=2) > 0,
+            "x": np.arange(15).reshape(3, 5).astype("uint4"),
+            "y": np.arange(5).astype("uint4"),
+        },
+        kinds=[21],
+        opset=23,
+    ),
+    "extremum of no 64-bit integers": _node("ReduceMax", {"x": _drawn([2, 0, 3], I64), "a": np.array([1])}, ["a"], [7]),
+    "a diagonal far outside": _node("EyeLike", {"x": _drawn([3, 4])}, k=2**63 - 1),
     "powers beyond f16": _node("LpPool", {"x": _drawn([2, 3, 5, 4], low=-3000, high=3000)}, kernel_shape=[2, 2], p=3),
     "a norm of squares beyond f16": _node(
         "ReduceL2", {"x": _drawn([2, 3, 40], low=-2000, high=2000), "a": np.array([2])}, ["a"]

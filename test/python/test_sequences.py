@@ -6,7 +6,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import backend, compiler
 from pto_mlir.errors import UserError
-from pto_mlir.runtime import InferenceSession
+from pto_mlir.runtime import InferenceSession, RuntimeFailure
 
 N = helper.make_node
 FLOAT = TensorProto.FLOAT
@@ -110,3 +110,43 @@ def test_what_is_known_at_run_time_only(tmp_path):
     onnx.save(made, tmp_path / "m.onnx")
     with pytest.raises(UserError, match=r"without its sequences: node of output 'y' \(SequenceAt\): the position must"):
         compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+
+
+def _transformed(nodes, inputs, outputs, weights, folder):
+    onnx.save(model(nodes, inputs, outputs, weights), folder / "m.onnx")
+    compiler.transform(str(folder / "m.onnx"), "m", None, [], str(folder / "m.mlir"), "")
+    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), "F32", "a3", 1, False)
+    return InferenceSession(folder / "m.pmodel", threads=1)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.INT32])
+def test_split_by_sizes_of_a_run(kind, tmp_path):
+    """The parts have the sizes of each run; sizes that do not add up are an error of the run."""
+    nodes = [
+        N("SplitToSequence", ["x", "sizes"], ["s"], axis=1, name="split"),
+        N("SequenceAt", ["s", "first"], ["a"]),
+        N("SequenceAt", ["s", "last"], ["b"]),
+        N("Neg", ["b"], ["c"]),
+    ]
+    inputs = [tensor("x", 2, 7), tensor("sizes", 3, kind=kind)]
+    weights = {"first": np.int64(0), "last": np.int64(-1)}
+    session = _transformed(nodes, inputs, [tensor("a", 2, None), tensor("c", 2, None)], weights, tmp_path)
+    x = np.random.default_rng(0).standard_normal((2, 7), np.float32)
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    for sizes in ([2, 1, 4], [0, 3, 4], [7, 0, 0]):
+        a, c = session.run(None, {"x": x, "sizes": np.array(sizes, dtype)})
+        np.testing.assert_array_equal(a, x[:, : sizes[0]])
+        np.testing.assert_array_equal(c, -x[:, 7 - sizes[2] :])
+    for sizes, text in (([2, 1, 3], "add up to 6, not to 7"), ([9, -1, -1], "do not add up to 7")):
+        with pytest.raises(RuntimeFailure, match=text):
+            session.run(None, {"x": x, "sizes": np.array(sizes, dtype)})
+
+
+def test_a_length_of_parts_of_a_run_is_refused(tmp_path):
+    """How many parts there are would follow from it."""
+    nodes = [N("SplitToSequence", ["x", "n"], ["s"], name="split"), N("SequenceAt", ["s", "p"], ["y"])]
+    inputs = [tensor("x", 3, 5), tensor("n", kind=TensorProto.INT64)]
+    with pytest.raises(
+        UserError, match=r"\(SplitToSequence\): the split must be constant, or .* a list of known length"
+    ):
+        _transformed(nodes, inputs, [tensor("y", 1, 5)], {"p": np.int64(0)}, tmp_path)

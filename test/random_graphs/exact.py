@@ -133,6 +133,12 @@ def _is_exact(node: onnx.NodeProto) -> bool:
 def step(graph: Graph, node: onnx.NodeProto, values: dict[str, Value], mode: str, types=None) -> dict[str, Value]:
     """The outputs of one node; their types are in graph.kinds, and what ONNX infers in `types`."""
     evaluate = Evaluator(node, values, reads(node), graph.opset)
+    if (
+        node.op_type == "ReduceMean"
+        and graph.kinds[node.input[0]] not in FLOATS
+        and not values[node.input[0]].array.size
+    ):
+        raise Unusable("a mean of no integers is not defined")
     arrays = {name: values[name].array for name in evaluate.names}
     results = evaluate(arrays)
     names = [name for name in node.output if name]

@@ -42,6 +42,21 @@ Made<T> run(std::string_view name, ElementType from,
   return made;
 }
 
+TEST(TensorOps, PartsOfASplitHaveSizesThatAddUp) {
+  auto part = [](std::vector<int64_t> sizes, int64_t number) {
+    auto count = int64_t(sizes.size());
+    return run<int64_t, int64_t>("split_part", ElementType::I64,
+                                 {{{2, 3}, {1, 2, 3, 4, 5, 6}}, {{count}, std::move(sizes)}}, ElementType::I64,
+                                 {{"axis", int64_t(1)}, {"part", number}});
+  };
+  EXPECT_THAT(part({1, 2}, 1).values, ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(part({0, 3, 0}, 2).shape, ElementsAre(2, 0));
+  EXPECT_THAT(part({1, 1}, 0).error, HasSubstr("the sizes of a split add up to 2, not to 3"));
+  EXPECT_THAT(part({4, -1}, 1).error, HasSubstr("do not add up to 3"));
+  EXPECT_THAT(part({std::numeric_limits<int64_t>::max(), 2}, 0).error, HasSubstr("do not add up to 3"));
+  EXPECT_THAT(part({1, 2}, 2).error, HasSubstr("has no part 2"));
+}
+
 TEST(TensorOps, IntegersWrapInTheirWidth) {
   auto sum = run<uint8_t, uint8_t>("add", ElementType::U8, {{{3}, {250, 5, 0}}, {{}, {10}}}, ElementType::U8);
   EXPECT_THAT(sum.values, ElementsAre(4, 15, 10));

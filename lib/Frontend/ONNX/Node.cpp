@@ -237,16 +237,19 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   return {};
 }
 
-// What an op makes of no elements; nullopt where it needs some.
+// What an op makes of no elements, of a window of padding alone too; nullopt where it needs some. A mean of integers is
+// 0, as onnxruntime's.
 static std::optional<double> ofNoElements(StringRef op, size_t operands, Type element,
                                           const NamedAttrList &attributes) {
   if (op == top::PadOp::getOperationName())
     return cast<FloatAttr>(attributes.get("value")).getValueAsDouble();
   if (op == top::ReduceSumOp::getOperationName() || (op == top::MatMulOp::getOperationName() && operands == 2))
     return 0;
-  if (op == top::ReduceMeanOp::getOperationName() && isa<FloatType>(element))
-    return std::numeric_limits<double>::quiet_NaN();
-  if (op == top::ReduceMaxOp::getOperationName())
+  if (op == top::AvgPoolOp::getOperationName() && cast<BoolAttr>(attributes.get("count_include_pad")).getValue())
+    return 0;
+  if (op == top::ReduceMeanOp::getOperationName() || op == top::AvgPoolOp::getOperationName())
+    return isa<FloatType>(element) ? std::numeric_limits<double>::quiet_NaN() : 0;
+  if (op == top::ReduceMaxOp::getOperationName() || op == top::MaxPoolOp::getOperationName())
     return -std::numeric_limits<double>::infinity();
   if (op == top::ReduceMinOp::getOperationName())
     return std::numeric_limits<double>::infinity();

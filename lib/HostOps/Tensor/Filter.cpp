@@ -1,4 +1,5 @@
-// Operations whose number of results depends on values: compress, unique and its places, nonmaxsuppression.
+// Operations whose number of results depends on values: compress, parts of a split, unique and its places,
+// nonmaxsuppression.
 #include "Wide.h"
 
 #include <algorithm>
@@ -55,6 +56,27 @@ Status compress(const TensorCall &call) {
   for (int64_t i = 0; i < std::min<int64_t>(slices.count, int64_t(condition.size())); ++i)
     if (condition[size_t(i)] != 0)
       kept.push_back(i);
+  return take(call, slices, kept);
+}
+
+/// One part of a tensor that sizes divide, which add up to its extent.
+Status splitPart(const TensorCall &call) {
+  Slices slices(call);
+  std::vector<int64_t> sizes = load<int64_t>(call.inputs[1]), kept;
+  int64_t part = parameter<int64_t>(call, "part", 0), begin = 0, left = slices.count;
+  if (part < 0 || uint64_t(part) >= sizes.size())
+    return Failure{"a split into " + std::to_string(sizes.size()) + " parts has no part " + std::to_string(part)};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || sizes[i] > left)
+      return Failure{"the sizes of a split do not add up to " + std::to_string(slices.count)};
+    begin += int64_t(i) < part ? sizes[i] : 0;
+    left -= sizes[i];
+  }
+  if (left != 0)
+    return Failure{"the sizes of a split add up to " + std::to_string(slices.count - left) + ", not to " +
+                   std::to_string(slices.count)};
+  kept.resize(uint64_t(sizes[size_t(part)]));
+  std::iota(kept.begin(), kept.end(), begin);
   return take(call, slices, kept);
 }
 
@@ -201,17 +223,19 @@ Status nonMaxSuppression(const TensorCall &call) {
 
 bool hasFilter(std::string_view name, size_t inputs) {
   bool isUnique = name == "unique" || name == "unique_indices" || name == "unique_inverse" || name == "unique_counts";
-  return (isUnique && inputs == 1) || (name == "compress" && inputs == 2) ||
+  return (isUnique && inputs == 1) || ((name == "compress" || name == "split_part") && inputs == 2) ||
          (name == "nonmaxsuppression" && inputs == 5);
 }
 
 std::optional<Status> runFilter(const TensorCall &call) {
   if (!hasFilter(call.name, call.inputs.size()))
     return std::nullopt;
-  bool keepsType = call.name == "unique" || call.name == "compress";
+  bool keepsType = call.name == "unique" || call.inputs.size() == 2;
   if (call.resultType != (keepsType ? call.inputs[0].type : ElementType::I64))
     return Failure{"selects elements into another type"};
-  return call.name == "compress" ? compress(call) : call.inputs.size() == 1 ? unique(call) : nonMaxSuppression(call);
+  if (call.inputs.size() == 2)
+    return call.name == "compress" ? compress(call) : splitPart(call);
+  return call.inputs.size() == 1 ? unique(call) : nonMaxSuppression(call);
 }
 
 } // namespace pto_mlir::hostops

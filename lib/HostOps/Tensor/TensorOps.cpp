@@ -89,7 +89,8 @@ bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
   if (std::find(operands.begin(), operands.end(), ElementType::String) != operands.end())
     return movesStrings(name, operands.size());
   if (std::any_of(operands.begin(), operands.end(), isPacked))
-    return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1);
+    return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1) ||
+           (name == "where" && operands.size() == 3);
   return hasMovement(name, operands.size()) || hasSelection(name, operands.size()) ||
          hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
          hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||

@@ -111,12 +111,13 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
                                 "the model takes strings"));
   }
 
-  // A constant of unsigned integers that the 32 bits of a net do not hold.
+  // A constant of integers that the 32 bits of a net do not hold.
   static bool isBeyondDevice(Value value) {
-    if (!getElementTypeOrSelf(value.getType()).isUnsignedInteger(32))
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isUnsignedInteger(32) && !element.isSignlessInteger(64))
       return false;
     std::optional<Weight> weight = getConstant(value);
-    return weight && llvm::any_of(toInts(*weight), [](int64_t number) { return number > INT32_MAX; });
+    return weight && llvm::any_of(toInts(*weight), [](int64_t number) { return !llvm::isInt<32>(number); });
   }
 
   // No net can copy an input or a constant of such a type to an output.

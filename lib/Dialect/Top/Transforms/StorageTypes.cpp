@@ -93,8 +93,8 @@ private:
   func::FuncOp func;
   FloatType storage;
   OpBuilder builder;
-  llvm::SmallSetVector<Operation *, 4> kept;                   ///< ops whose results stay f32
-  llvm::SetVector<Operation *> statistics;                     ///< of them sums, and what follows from sums alone
+  llvm::SmallSetVector<Operation *, 4> kept;                    ///< ops whose results stay f32
+  llvm::SetVector<Operation *> statistics;                      ///< of them sums, and what follows from sums alone
   llvm::MapVector<Operation *, SmallVector<Type>> operandTypes; ///< of ops whose operands stay as they are
 };
 

@@ -137,6 +137,25 @@ private:
 
 } // namespace
 
+// Of an image without elements: nothing, or the zeros outside of it.
+static LogicalResult ofNoPixels(Node &node, Outside outside) {
+  RankedTensorType image = node.type(0);
+  SmallVector<int64_t> shape(image.getShape().take_front(2));
+  llvm::append_range(shape, node.type(1).getShape().drop_front().drop_back());
+  if (llvm::is_contained(shape, 0)) {
+    node.set(0, top::Weight{RankedTensorType::get(shape, image.getElementType()), {}, nullptr});
+    return success();
+  }
+  if (outside != Outside::zeros)
+    return node.error("an input of shape " + shapeText(image.getShape()) + " has no element at its border");
+  if (!top::tensorBytes(RankedTensorType::get(shape, image.getElementType())))
+    return node.error("a result of shape " + shapeText(shape) + " is too large");
+  OpBuilder &b = node.builder();
+  Value zero = top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get({}, image.getElementType()),
+                                   top::fromDoubles(image.getElementType(), {0.0}));
+  return node.result<top::ExpandOp>(zero, node.i64s("shape", shape));
+}
+
 static LogicalResult importGridSample(Node &node) {
   ArrayRef<int64_t> shape = node.type(0).getShape(), grid = node.type(1).getShape();
   std::string mode = node.stringAttr("mode", node.opset() >= 20 ? "linear" : "bilinear"),
@@ -162,6 +181,8 @@ static LogicalResult importGridSample(Node &node) {
                      .Default(std::nullopt);
   if (!outside)
     return node.error("attribute 'padding_mode' = '" + padding + "' is not known");
+  if (llvm::is_contained(shape, 0))
+    return ofNoPixels(node, *outside);
   return GridSample(node, *outside, align).run(name);
 }
 

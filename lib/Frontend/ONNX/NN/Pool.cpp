@@ -22,13 +22,15 @@ static LogicalResult importPool(Node &node, bool hasDilations, ArrayRef<NamedAtt
   std::optional<Window> window = readWindow(node, *kernel, hasDilations);
   if (!window)
     return failure();
-  if (!places && isBetweenWindows(node, *window, *kernel, input.getDimSize(1)))
+  if (isBetweenWindows(node, *window, *kernel, input.getDimSize(1), places ? 2 : 1))
     return success();
   SmallVector<NamedAttribute> attributes{node.i64s("kernel", *kernel), node.i64s("strides", window->strides),
                                          node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
                                          node.flag("ceil_mode", ceil)};
   llvm::append_range(attributes, extra);
   Value pooled = node.create<OpTy>(node.outputName(), node.input(0), attributes);
+  if (pooled && places && input.getNumElements() == 0 && cast<RankedTensorType>(pooled.getType()).getNumElements() != 0)
+    return node.error("has no element in its windows, whose place its second output would be");
   if (pooled && places) {
     Value found = maximumPlaces(node, node.outputName(1), pooled, *kernel, *window, *places == Places::columnsFirst);
     if (!found)

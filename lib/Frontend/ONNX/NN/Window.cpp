@@ -52,7 +52,7 @@ std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasD
   return window;
 }
 
-bool isBetweenWindows(Node &node, const Window &window, ArrayRef<int64_t> kernel, int64_t channels) {
+bool isBetweenWindows(Node &node, const Window &window, ArrayRef<int64_t> kernel, int64_t channels, unsigned outputs) {
   RankedTensorType input = node.type(0);
   SmallVector<int64_t> shape{input.getDimSize(0), channels};
   for (auto [i, size] : llvm::enumerate(kernel)) {
@@ -65,6 +65,8 @@ bool isBetweenWindows(Node &node, const Window &window, ArrayRef<int64_t> kernel
   if (input.getNumElements() != 0 || !llvm::is_contained(ArrayRef(shape).drop_front(2), 0))
     return false;
   node.set(0, top::Weight{RankedTensorType::get(shape, input.getElementType()), {}, nullptr});
+  if (outputs > 1)
+    node.set(1, top::Weight{RankedTensorType::get(shape, node.builder().getI64Type()), {}, nullptr});
   return true;
 }
 

@@ -15,9 +15,11 @@ struct Window {
 /// Nullopt after an error. `firstDim`: of the spatial dimensions, 1 where the channels come last.
 std::optional<Window> readWindow(Node &node, llvm::ArrayRef<int64_t> kernel, bool hasDilations, unsigned firstDim = 2);
 
-/// Sets output 0 of a window op on an empty input where the padded image is one element short of a window: there is
-/// room for none, which top's windows refuse. Whether it was so.
-bool isBetweenWindows(Node &node, const Window &window, llvm::ArrayRef<int64_t> kernel, int64_t channels);
+/// Sets output 0 of a window op on an empty input, and the places that are output 1 where it has two `outputs`, where
+/// the padded image is one element short of a window: there is room for none, which top's windows refuse. Whether it
+/// was so.
+bool isBetweenWindows(Node &node, const Window &window, llvm::ArrayRef<int64_t> kernel, int64_t channels,
+                      unsigned outputs = 1);
 
 /// The channels from dimension 1 to the last one, or back.
 mlir::Value channelsLast(Node &node, llvm::StringRef name, mlir::Value value);

@@ -60,8 +60,9 @@ static LogicalResult importEyeLike(Node &node) {
   if (type.getRank() != 2 || type.getNumElements() > kMost)
     return node.error("takes a matrix of up to " + Twine(kMost) + " elements, got shape " + shapeText(type.getShape()));
   std::vector<double> values(type.getNumElements(), 0.0);
-  int64_t columns = type.getDimSize(1);
-  for (int64_t row = 0; row < type.getDimSize(0); ++row)
+  int64_t rows = values.empty() ? 0 : type.getDimSize(0), columns = type.getDimSize(1);
+  diagonal = std::clamp(diagonal, -rows, columns);
+  for (int64_t row = 0; row < rows; ++row)
     if (row + diagonal >= 0 && row + diagonal < columns)
       values[row * columns + row + diagonal] = 1;
   auto result = RankedTensorType::get(type.getShape(), element);

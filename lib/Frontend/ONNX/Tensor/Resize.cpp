@@ -34,7 +34,7 @@ static LogicalResult applyScales(Node &node, ArrayRef<double> given, ArrayRef<in
     return node.error("takes " + Twine(axes.size()) + " scales, got " + Twine(given.size()));
   for (auto [scale, axis] : llvm::zip(given, axes)) {
     double size = std::floor(static_cast<float>(scale) * static_cast<float>(request.sizes[axis]));
-    if (!(scale > 0) || !(size >= 1) || size > INT32_MAX)
+    if (!(scale > 0) || (!(size >= 1) && request.sizes[axis] != 0) || size > INT32_MAX)
       return node.error("scale " + std::to_string(scale) + " makes no size of dimension " + Twine(axis) + " (" +
                         Twine(request.sizes[axis]) + ")");
     request.scales[axis] = scale;
@@ -73,6 +73,10 @@ static LogicalResult finish(Node &node, const Request &request, SmallVector<Name
   if (ArrayRef<int64_t>(request.sizes) == node.type(0).getShape() &&
       llvm::all_of(request.scales, [](double s) { return s == 1; }) && request.roi.empty())
     return node.finish(node.input(0));
+  if (llvm::is_contained(request.sizes, 0)) {
+    node.set(0, top::Weight{RankedTensorType::get(request.sizes, node.type(0).getElementType()), {}, nullptr});
+    return success();
+  }
   attributes.push_back(node.i64s("sizes", request.sizes));
   attributes.push_back(node.named("scales", b.getDenseF64ArrayAttr(request.scales)));
   if (!request.roi.empty())

@@ -1,4 +1,4 @@
-// Split: one slice per output.
+// Split: one slice per output; sizes that are computed leave the extents to run time.
 #include "../Registry.h"
 #include "pto_mlir/Support/MathExtras.h"
 
@@ -29,11 +29,45 @@ static std::optional<SmallVector<int64_t>> partSizes(Node &node, int64_t size) {
   return sizes;
 }
 
+// Whether the sizes are known at run time only, and as many as the outputs.
+static bool hasComputedSizes(Node &node) {
+  return node.opset() >= 13 && node.has(1) && !node.constant(1) &&
+         node.type(1).getShape() == ArrayRef<int64_t>{node.numOutputs()};
+}
+
+// The host cuts each part, and checks that the sizes add up.
+static LogicalResult importComputedSizes(Node &node, int64_t axis) {
+  RankedTensorType type = node.type(0);
+  if (!node.type(1).getElementType().isInteger(64))
+    return node.error("takes sizes of 64 bits");
+  for (unsigned i = 0; i < node.numOutputs(); ++i) {
+    if (!node.wantsOutput(i))
+      continue;
+    SmallVector<int64_t> shape(type.getShape());
+    shape[axis] = ShapedType::kDynamic;
+    Value part = node.host(node.outputName(i), "split_part", {node.input(0), node.input(1)},
+                           RankedTensorType::get(shape, type.getElementType()), "the values decide the sizes",
+                           {node.i64("axis", axis), node.i64("part", i)});
+    if (!part)
+      return failure();
+    std::vector<std::vector<std::vector<int64_t>>> choices;
+    for (int64_t count = 0; count <= std::min(type.getDimSize(axis), node.maxExtent()); ++count) {
+      shape[axis] = count;
+      choices.push_back({std::vector<int64_t>(shape.begin(), shape.end())});
+    }
+    node.setShapes(part, std::move(choices));
+    node.set(i, part);
+  }
+  return success();
+}
+
 static LogicalResult importSplit(Node &node) {
   RankedTensorType type = node.type(0);
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), type.getRank());
   if (!axis)
     return failure();
+  if (hasComputedSizes(node))
+    return importComputedSizes(node, *axis);
   int64_t size = type.getDimSize(*axis), position = 0;
   std::optional<SmallVector<int64_t>> sizes = partSizes(node, size);
   if (!sizes)

@@ -22,9 +22,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
                               shapeText(input.getShape()), " and ", shapeText(filter.getShape()));
   int64_t channels = input.getDimSize(channelDim(layout, rank)), group = adaptor.getGroup();
   int64_t perGroup = filter.getDimSize(nhwc ? rank - 2 : 1), outChannels = filter.getDimSize(nhwc ? rank - 1 : 0);
-  if (group < 1 || channels < 1 || outChannels < 1)
-    return inferError<ConvOp>(loc, "expects positive channel and group counts, got ", channels, " in, ", outChannels,
-                              " out, ", group, " groups");
+  if (group < 1)
+    return inferError<ConvOp>(loc, "expects a positive count of groups, got ", group);
   if (channels % group || channels / group != perGroup)
     return inferError<ConvOp>(loc, "input has ", channels, " channels, but the filter takes ", perGroup, " in each of ",
                               group, group == 1 ? " group" : " groups");

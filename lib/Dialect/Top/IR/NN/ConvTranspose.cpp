@@ -21,9 +21,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                           filter.getElementType());
   int64_t channels = input.getDimSize(channelDim(layout, rank)), taken = filter.getDimSize(nhwc ? rank - 2 : 0);
   int64_t perGroup = filter.getDimSize(nhwc ? rank - 1 : 1);
-  if (channels < 1 || perGroup < 1 || group < 1)
-    return inferError<Op>(loc, "expects positive channel and group counts, got ", channels, " in, ", perGroup,
-                          " out per group, ", group, " groups");
+  if (group < 1)
+    return inferError<Op>(loc, "expects a positive count of groups, got ", group);
   if (channels != taken)
     return inferError<Op>(loc, "input has ", channels, " channels, but the filter takes ", taken);
   if (channels % group)

@@ -20,10 +20,10 @@ public:
   LogicalResult matchAndRewrite(ResizeOp op, PatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
     bool isDouble = element.isF64(), isOfNet = element.isF32() || element.isF16() || element.isBF16();
-    // What the engines hold is repeated and sliced there.
-    bool isTaken = isa<IntegerType>(element) && element.getIntOrFloatBitWidth() >= 8 && !element.isUnsignedInteger(64);
+    // What the engines hold is repeated and sliced there. They may not hold 64 bits.
+    bool isTaken = isa<IntegerType>(element) && llvm::is_contained({8, 16, 32}, element.getIntOrFloatBitWidth());
     // Antialiased integers are rounded after each dimension by onnxruntime and cut by onnx's reference.
-    bool mayInterpolate = isDouble || (isTaken && element.getIntOrFloatBitWidth() <= 32 && !op.getAntialias());
+    bool mayInterpolate = isDouble || (isTaken && !op.getAntialias());
     bool isInterpolated = false;
     std::vector<Taps> taps;
     for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
