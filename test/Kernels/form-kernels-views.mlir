@@ -77,3 +77,22 @@ func.func @main(%x: tensor<1x6x8xf32>, %w: tensor<8x4xf32>) -> tensor<1x4xf32> {
   %2 = linalg.matmul ins(%1, %w : tensor<1x8xf32>, tensor<8x4xf32>) outs(%i : tensor<1x4xf32>) -> tensor<1x4xf32> loc("product")
   return %2 : tensor<1x4xf32>
 }
+
+// -----
+
+// Two transpositions are rows of the matrix, the second one alone is not: where the first is kept, both are moved.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[T:.*]] = top.launch @k0_across ins(%arg0
+// CHECK: %[[B:.*]] = top.launch @k1_back ins(%[[T]]
+// CHECK: top.launch @k2_product ins(%[[B]], %{{.*}} : tensor<8x6xf32>, tensor<6x17xf32>)
+func.func @main(%x: tensor<8x6xf32>, %k: tensor<6x17xf32>) -> (tensor<8x17xf32>, tensor<6x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x8xf32>
+  %0 = linalg.transpose ins(%x : tensor<8x6xf32>) outs(%e : tensor<6x8xf32>) permutation = [1, 0] loc("across")
+  %g = tensor.empty() : tensor<8x6xf32>
+  %1 = linalg.transpose ins(%0 : tensor<6x8xf32>) outs(%g : tensor<8x6xf32>) permutation = [1, 0] loc("back")
+  %f = tensor.empty() : tensor<8x17xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%f : tensor<8x17xf32>) -> tensor<8x17xf32>
+  %2 = linalg.matmul ins(%1, %k : tensor<8x6xf32>, tensor<6x17xf32>) outs(%i : tensor<8x17xf32>) -> tensor<8x17xf32> loc("product")
+  return %2, %0 : tensor<8x17xf32>, tensor<6x8xf32>
+}

@@ -257,6 +257,18 @@ FOUND = {
     ),
     "extremum of no 64-bit integers": _node("ReduceMax", {"x": _drawn([2, 0, 3], I64), "a": np.array([1])}, ["a"], [7]),
     "a diagonal far outside": _node("EyeLike", {"x": _drawn([3, 4])}, k=2**63 - 1),
+    "a transposed matrix that is transposed back": Graph(
+        [
+            helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0]),
+            helper.make_node("ReverseSequence", ["t", "l"], ["r"], batch_axis=0, time_axis=1),
+            helper.make_node("Gemm", ["t", "b", "c"], ["y"], transA=1),
+        ],
+        {"x": _drawn([8, 6]), "l": np.array([3, 2, 2, 6, 4, 6]), "b": _drawn([6, 17])},
+        {"c": _drawn([8, 1])},
+        ["r", "y"],
+        {"x": 1, "t": 1, "l": 7, "r": 1, "b": 1, "c": 1, "y": 1},
+        21,
+    ),
     "powers beyond f16": _node("LpPool", {"x": _drawn([2, 3, 5, 4], low=-3000, high=3000)}, kernel_shape=[2, 2], p=3),
     "a norm of squares beyond f16": _node(
         "ReduceL2", {"x": _drawn([2, 3, 40], low=-2000, high=2000), "a": np.array([2])}, ["a"]

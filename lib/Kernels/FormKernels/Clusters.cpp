@@ -36,6 +36,7 @@ private:
   void absorbMovedTail(Cluster &cube);
   bool isOnlyViewed(Operation *op);
   void dropViewedMovements();
+  void readMoved(Cluster &reader, llvm::DenseMap<Operation *, Cluster *> &dropped, SmallVectorImpl<Operation *> &kept);
   void place(linalg::GenericOp op, OpRole role);
   bool accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role);
   void join(linalg::GenericOp op, OpRole role, ArrayRef<Cluster *> parts);
@@ -142,6 +143,18 @@ static bool isProduct(Operation *op) {
 
 static int64_t elementsOf(Value value) { return cast<ShapedType>(value.getType()).getNumElements(); }
 
+// Views of one operand, the last first, of whose first one the source is read in place.
+using ViewChain = SmallVector<Operation *>;
+
+// Are they rows of one matrix?
+static bool areRows(const ViewChain &chain) {
+  Value source = chain.back()->getOperand(0);
+  std::optional<cube::StridedView> view = cube::contiguous(cast<ShapedType>(source.getType()).getShape());
+  for (Operation *step : llvm::reverse(chain))
+    view = view ? cube::viewOfResult(step, *view) : view;
+  return view && cube::asBlocks(*view, elementsOf(source));
+}
+
 // A matrix product reads rows at any stride, so it absorbs the views of its
 // operand (a head of a row, one third of a fused QKV projection).
 void Builder::absorbViews(Cluster &cube) {
@@ -152,17 +165,11 @@ void Builder::absorbViews(Cluster &cube) {
     SmallVector<Operation *> chain;
     for (Value value = operand; cube::isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
       chain.push_back(value.getDefiningOp());
-    // The longest part of the chain that is rows of one matrix.
-    for (; llvm::any_of(chain, cube::isMovingView); chain.pop_back()) {
-      Value source = chain.back()->getOperand(0);
-      std::optional<cube::StridedView> view = cube::contiguous(cast<ShapedType>(source.getType()).getShape());
-      for (Operation *step : llvm::reverse(chain))
-        view = view ? cube::viewOfResult(step, *view) : view;
-      if (!view || !cube::asBlocks(*view, elementsOf(source)))
-        continue;
-      cube.views.insert(chain.begin(), chain.end());
-      break;
-    }
+    for (; llvm::any_of(chain, cube::isMovingView); chain.pop_back())
+      if (areRows(chain)) { // the longest part
+        cube.views.insert(chain.begin(), chain.end());
+        break;
+      }
   }
 }
 
@@ -205,10 +212,43 @@ bool Builder::isOnlyViewed(Operation *op) {
   });
 }
 
+// Takes movements that are kept, and what is behind them but cannot be read at its strides from there, from the views.
+void Builder::readMoved(Cluster &reader, llvm::DenseMap<Operation *, Cluster *> &dropped,
+                        SmallVectorImpl<Operation *> &kept) {
+  Operation *op = reader.ops.front();
+  for (unsigned operand = 0; operand < op->getNumOperands(); ++operand) {
+    ViewChain chain;
+    for (Value value = op->getOperand(operand); reader.views.contains(value.getDefiningOp());
+         value = value.getDefiningOp()->getOperand(0))
+      chain.push_back(value.getDefiningOp());
+    if (llvm::none_of(chain, cube::isMovingView))
+      continue;
+    bool isRead =
+        reader.kind == OpRole::Attention
+            ? attention::operandHeads(cast<top::AttentionOp>(op), operand, chain.back()->getOperand(0)).has_value()
+            : areRows(chain);
+    if (isRead)
+      continue;
+    for (Operation *view : chain) {
+      reader.views.remove(view);
+      auto cluster = dropped.find(view);
+      if (cluster == dropped.end())
+        continue;
+      cluster->second->alive = true;
+      cluster->second->ops.push_back(view);
+      result.of[view] = cluster->second;
+      dropped.erase(cluster);
+      kept.push_back(view);
+    }
+  }
+}
+
 // Erases movements without uses, in reverse order. A debug build keeps named ones; readers of a movement that is kept
 // read its result.
 void Builder::dropViewedMovements() {
   llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers;
+  llvm::DenseMap<Operation *, Cluster *> dropped;
+  SmallVector<Operation *> kept;
   for (Cluster &cluster : result.all)
     for (Operation *op : cluster.views)
       viewers[op].push_back(&cluster);
@@ -217,13 +257,20 @@ void Builder::dropViewedMovements() {
       continue;
     Operation *op = cluster.ops.front();
     if (!isOnlyViewed(op) || (keepAll && !top::getTensorName(op->getResult(0)).empty())) {
-      for (Cluster *viewer : viewers[op])
-        viewer->views.remove(op);
+      kept.push_back(op);
       continue;
     }
     cluster.alive = false;
     cluster.ops.clear();
     result.of.erase(op);
+    dropped[op] = &cluster;
+  }
+  while (!kept.empty()) {
+    Operation *op = kept.pop_back_val();
+    for (Cluster *viewer : viewers[op]) {
+      viewer->views.remove(op);
+      readMoved(*viewer, dropped, kept);
+    }
   }
 }
 
