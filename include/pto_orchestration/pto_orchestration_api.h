@@ -251,6 +251,18 @@ inline TaskOutputTensors rt_submit_aiv_task(int32_t id, const CoreTaskArgs &a) {
   return rt_submit(id, PTO_WORKER_VECTOR, a);
 }
 
+/// The kernels of a task of both kinds of core, or of both vector cores.
+struct MixedKernels {
+  int32_t aic, aiv0, aiv1;
+};
+constexpr int32_t INVALID_KERNEL_ID = -1;
+
+/// One task of all its kernels. What is registered for the first one runs the others too: they wait for each other.
+inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreTaskArgs &args) {
+  bool hasCube = kernels.aic != INVALID_KERNEL_ID;
+  return rt_submit(hasCube ? kernels.aic : kernels.aiv0, hasCube ? PTO_WORKER_CUBE : PTO_WORKER_VECTOR, args);
+}
+
 template <class T> T get_tensor_data(const Tensor &tensor, std::initializer_list<int64_t> indices) {
   return pto_orchestration::read<T>(pto_orchestration::current(), tensor, indices);
 }

@@ -347,6 +347,7 @@ class Kernel:
             raise RuntimeFailure(str(error)) from None
         self.name: str = self._kernel.name()
         self._writes: list[bool] = self._kernel.writes()
+        self.pointers = len(self._writes)  # arrays that `run` takes
 
     def run(self, *args, blocks: int = 0) -> None:
         """Launches once and waits. `args` are arrays for the kernel's pointers and numbers for its scalars, each kind

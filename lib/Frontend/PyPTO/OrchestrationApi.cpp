@@ -79,6 +79,12 @@ public:
                  std::to_string(arguments.size()) + ");");
   }
 
+  void submitBoth(int, int, int, const std::string &, const std::vector<TaskArgument> &) override {
+    throw pypto::ValueError(
+        "tasks of both kinds of core came after the orchestration API of March 2026; choose today's "
+        "back end");
+  }
+
   void openScope(bool isManual) override {
     if (isManual)
       throw pypto::ValueError("manual scopes came after the orchestration API of March 2026; choose today's back end");
@@ -150,17 +156,17 @@ public:
 
   void submit(int number, int id, const std::string &kernel, ir::CoreType core,
               const std::vector<TaskArgument> &arguments) override {
-    std::string params = "params_t" + std::to_string(number);
-    out.EmitLine("// Task " + std::to_string(number) + ": " + kernel);
-    out.EmitLine("CoreTaskArgs " + params + ";");
-    for (const TaskArgument &argument : arguments) {
-      std::string value = argument.direction ? argument.name
-                                             : "to_u64(static_cast<" + std::string(numberType(argument.dtype)) + ">(" +
-                                                   argument.name + "))";
-      out.EmitLine(params + ".add_" + (argument.direction ? verb(*argument.direction) : "scalar") + "(" + value + ");");
-    }
+    std::string params = declareArguments(number, kernel, arguments);
     out.EmitLine(std::string(core == ir::CoreType::CUBE ? "rt_submit_aic_task(" : "rt_submit_aiv_task(") +
                  std::to_string(id) + ", " + params + ");");
+  }
+
+  void submitBoth(int number, int cube, int vector, const std::string &group,
+                  const std::vector<TaskArgument> &arguments) override {
+    std::string params = declareArguments(number, group, arguments), kernels = "kernels_t" + std::to_string(number);
+    out.EmitLine("MixedKernels " + kernels + " = {" + std::to_string(cube) + ", " + std::to_string(vector) + ", " +
+                 std::to_string(vector) + "};");
+    out.EmitLine("rt_submit_task(" + kernels + ", " + params + ");");
   }
 
   void openScope(bool isManual) override {
@@ -174,6 +180,20 @@ public:
 
 protected:
   const char *extentType() const override { return "uint32_t"; }
+
+  /// The arguments of a task as a variable; its name.
+  std::string declareArguments(int number, const std::string &name, const std::vector<TaskArgument> &arguments) {
+    std::string params = "params_t" + std::to_string(number);
+    out.EmitLine("// Task " + std::to_string(number) + ": " + name);
+    out.EmitLine("CoreTaskArgs " + params + ";");
+    for (const TaskArgument &argument : arguments) {
+      std::string value = argument.direction ? argument.name
+                                             : "to_u64(static_cast<" + std::string(numberType(argument.dtype)) + ">(" +
+                                                   argument.name + "))";
+      out.EmitLine(params + ".add_" + (argument.direction ? verb(*argument.direction) : "scalar") + "(" + value + ");");
+    }
+    return params;
+  }
 
   void beginFile(const std::vector<EntryArgument> &) override {}
 

@@ -39,6 +39,9 @@ public:
   /// Submits kernel `id`, called `kernel`, as task `number`.
   virtual void submit(int number, int id, const std::string &kernel, pypto::ir::CoreType core,
                       const std::vector<TaskArgument> &arguments) = 0;
+  /// Submits kernels `cube` and `vector`, called `group`, as one task, with two vector cores.
+  virtual void submitBoth(int number, int cube, int vector, const std::string &group,
+                          const std::vector<TaskArgument> &arguments) = 0;
   virtual void openScope(bool isManual) = 0;
   void closeScope();
   /// An element of `tensor`, which waits for the tasks that write it.

@@ -1,7 +1,10 @@
 // Tasks of an orchestrator in C++: kernels, their numbers and the directions of their tensors.
 #include "OrchestrationText.h"
+
+#include "Groups.h"
 #include "Plan.h"
 #include "TensorsToTiles.h"
+#include "TileNodes.h"
 #include "Types.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -51,15 +54,50 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
     if (direction != ir::ParamDirection::In)
       written.push_back(argument.root);
   }
-  int id = numberOf(kernel);
   tensors.insert(tensors.end(), numbers.begin(), numbers.end());
-  api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors);
+  if (kernel->func_type_ == ir::FunctionType::Group) {
+    auto [cube, vector] = sidesOf(*kernel);
+    int first = numberOf(cube), second = numberOf(vector);
+    if (queueSpaceOf(*cube).words) {
+      withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors); });
+    } else { // nothing that they wait for: one after the other
+      api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors);
+      api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors);
+    }
+  } else {
+    int id = numberOf(kernel);
+    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors);
+  }
   now.written.insert(written.begin(), written.end());
+}
+
+std::pair<ir::FunctionPtr, ir::FunctionPtr> OrchestrationText::sidesOf(const ir::Function &group) const {
+  ir::FunctionPtr cube, vector;
+  for (const ir::StmtPtr &stmt : ir::FlattenStmts(group.body_)) {
+    auto op = ir::As<ir::Call>(expressionOf(stmt));
+    ir::FunctionPtr callee = op && ir::IsA<ir::GlobalVar>(op->op_) ? program->GetFunction(op->op_->name_) : nullptr;
+    if (!callee)
+      continue;
+    bool isCube = callee->func_type_ == ir::FunctionType::AIC;
+    if (!isCube && callee->func_type_ != ir::FunctionType::AIV)
+      fail(stmt->span_, group.name_ + " calls functions of type AIC and AIV; " + callee->name_ + " is none");
+    ir::FunctionPtr &side = isCube ? cube : vector;
+    bool passesAll = op->args_.size() == group.params_.size() &&
+                     std::equal(op->args_.begin(), op->args_.end(), group.params_.begin(),
+                                [](const ir::ExprPtr &arg, const ir::VarPtr &param) { return arg == param; });
+    if (side || !passesAll)
+      fail(stmt->span_,
+           group.name_ + " is one task: it calls one function of each kind of core, with all that it gets");
+    side = callee;
+  }
+  if (!cube || !vector)
+    fail(group.span_, group.name_ + " is one task of both kinds of core, but calls functions of one kind only");
+  return {cube, vector};
 }
 
 OrchestrationText::Values OrchestrationText::call(const ir::Call &op) {
   ir::FunctionPtr kernel = program->GetFunction(op.op_->name_);
-  if (!kernel || !isKernel(*kernel))
+  if (!kernel || !(isKernel(*kernel) || kernel->func_type_ == ir::FunctionType::Group))
     fail(op.span_, "an orchestrator calls kernels; " + op.op_->name_ + " is none");
   ir::VarPtr bound = std::exchange(target, nullptr);
   Values arguments;
@@ -78,7 +116,12 @@ OrchestrationText::Values OrchestrationText::call(const ir::Call &op) {
                                isResult ? bound : nullptr));
   }
   submit(kernel, arguments, op.span_);
-  return resultsOf(*kernel, arguments);
+  if (kernel->func_type_ != ir::FunctionType::Group)
+    return resultsOf(*kernel, arguments);
+  ir::FunctionPtr vector = sidesOf(*kernel).second;
+  if (vector->return_types_.size() != kernel->return_types_.size())
+    fail(kernel->span_, kernel->name_ + " gives other results than its function of the vector cores");
+  return resultsOf(*vector, arguments);
 }
 
 /// What a kernel returns is some of its tensors; without a return statement its first output.

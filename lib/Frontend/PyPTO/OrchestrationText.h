@@ -87,6 +87,8 @@ private:
   Values resultsOf(const pypto::ir::Function &kernel, const Values &arguments) const;
   void launch(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
   void submit(const pypto::ir::FunctionPtr &kernel, const Values &arguments, const pypto::ir::Span &span);
+  /// The functions of the cube core and of the vector cores that a Group calls.
+  std::pair<pypto::ir::FunctionPtr, pypto::ir::FunctionPtr> sidesOf(const pypto::ir::Function &group) const;
   pypto::ir::ParamDirection directionOf(const Named &tensor, pypto::ir::ParamDirection declared) const;
   int numberOf(const pypto::ir::FunctionPtr &kernel);
 

@@ -33,6 +33,7 @@ class KernelFile:
     func_id: int
     core: str  # "aiv", "aic"
     function: object
+    group: str = ""  # of functions that run together: the task
 
     @property
     def source(self) -> str:
@@ -72,8 +73,9 @@ def orchestration_of(program, function, today=False, processor="") -> Orchestrat
         raise ValueError(str(error)) from None
     ports = [*function.params, *(each for each in ir.deserialize(returned).params)]
     functions = {each.name: each for each in ir.deserialize(held).functions.values()}
+    group = {each: name for name, members in groups_of(program).items() for each in members}
     kernels = [
-        KernelFile(name, number, "aic" if is_cube else "aiv", functions[name])
+        KernelFile(name, number, "aic" if is_cube else "aiv", functions[name], group.get(name, ""))
         for number, (name, is_cube) in enumerate(zip(names, cube, strict=True))
     ]
     return Orchestration(
@@ -229,6 +231,8 @@ def config_text(orchestration, today) -> str:
     lines += [f"    {argument!r}," for argument in orchestration.arguments] + ["]", "", "KERNELS = ["]
     for kernel in orchestration.kernels:
         row = {"func_id": kernel.func_id, **({"name": kernel.name} if today else {}), "source": kernel.source}
+        if kernel.group:
+            row |= {"group": kernel.group, "queue_words": queue_words(kernel.function)}
         lines.append(f"    {row | {'core_type': kernel.core}!r},")
     return "\n".join([*lines, "]", ""])
 
@@ -280,8 +284,18 @@ def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True)
             if dump_passes:
                 held = ir.Program([kernel.function for kernel in kernels], program.name, program.span)
                 files["passes_dump/01_outlined.py"] = ir.python_print(held)
+    groups = groups_of(program)
+    for name, members in groups.items():
+        text, reason = group_text(program, members)
+        if reason:
+            left_out[name] = reason
+            continue
+        files[f"ptoas/{name}.pto"] = text
+        files |= {f"kernels/{core}/{each}.pto": text for core, each in zip(("aic", "aiv"), members, strict=True)}
+        left_out[f"{name}.cpp"] = f"{name} is one task of both kinds of core, whose C++ has no single entry"
+    together = {each for members in groups.values() for each in members}
     with tempfile.TemporaryDirectory() as folder:
-        for kernel in kernels:
+        for kernel in (each for each in kernels if each.name not in together):
             try:
                 pto, cpp = kernel_texts(kernel.function, processor, folder, ptoas)
                 wrapper = generate_kernel_wrapper(kernel.function, cpp)
@@ -291,6 +305,35 @@ def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True)
             files[f"ptoas/{kernel.name}.pto"], files[f"ptoas/{kernel.name}.cpp"] = pto, cpp
             files[kernel.source] = wrapper
     return files, left_out
+
+
+def groups_of(program) -> dict:
+    """Of each Group with queues: its function of type AIC and that of type AIV, by name."""
+    found = {}
+    for group in program.functions.values():
+        if group.func_type != ir.FunctionType.Group:
+            continue
+        called = [name for name in re.findall(r"self\.(\w+)\(", ir.python_print(group)) if name in program.functions]
+        kinds = {program.functions[name].func_type: name for name in called}
+        sides = [kinds.get(kind) for kind in (ir.FunctionType.AIC, ir.FunctionType.AIV)]
+        if all(sides) and queue_words(program.functions[sides[0]]):
+            found[group.name] = sides
+    return found
+
+
+def queue_words(function) -> int:
+    """Words of memory that the queues of a function take for a block, where tiles travel through global memory."""
+    opened = re.findall(r"initialize_pipe\(.*?slot_size=(\d+)(?:.*?\bid=(\d+))?", ir.python_print(function))
+    return sum({number: 8 * int(size) // 4 for size, number in opened}.values())
+
+
+def group_text(program, members):
+    """(the `.pto` of functions that run together, "") or ("", why there is none)."""
+    try:
+        held = ir.Program([program.functions[name] for name in members], program.name, program.span)
+        return codegen.PTOCodegen().generate(held, "today"), ""
+    except (ParserError, ValueError, RuntimeError) as error:
+        return "", str(error).splitlines()[0]
 
 
 def before_assembler(files):

@@ -14,7 +14,14 @@ class PartialCodegenError(PlacedError, RuntimeError):
         self.files, self.failed = files or {}, failed or {}
 
 
-_NAMES = ("generate", "_run_ptoas", "_preprocess_ptoas_output", "_generate_arg_unpacking", "_generate_kernel_wrapper")
+def generate(program, output_dir, skip_ptoas=False, *, today=True, **others) -> dict:
+    """pypto.ir.pto_codegen.generate with an orchestration in today's calls."""
+    from pypto.ir import pto_codegen
+
+    return pto_codegen.generate(program, output_dir, skip_ptoas, today=today, **others)
+
+
+_NAMES = ("_run_ptoas", "_preprocess_ptoas_output", "_generate_arg_unpacking", "_generate_kernel_wrapper")
 
 
 def __getattr__(name):

@@ -1,5 +1,6 @@
 """A program as the files of the PTO back end, under the names of March 2026."""
 
+import re
 from pathlib import Path
 
 from pypto.backend.output_tree import (
@@ -26,8 +27,11 @@ def generate(program, output_dir, skip_ptoas=False, *, today=False, processor=""
 
     files, failed = tree_files(program, today, processor, None if skip_ptoas else find_ptoas(ptoas))
     if skip_ptoas:
-        kept = {path: text for path, text in files.items() if path.startswith(("orchestration/", "passes_dump/"))}
+        kept = {
+            path: text for path, text in files.items() if re.match(r"orchestration/|passes_dump/|kernels/.*pto$", path)
+        }
         files = kept | before_assembler(files)
+        failed = {name: reason for name, reason in failed.items() if not name.endswith(".cpp")}
     for path, text in files.items():
         if path.startswith("ptoas/"):
             target = Path(output_dir) / path

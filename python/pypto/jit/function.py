@@ -39,11 +39,18 @@ class JITFunction(Definition):
         return self._made(self.program(dict.fromkeys(self.order)), _config(config))
 
     def lower(self, *args, config=None, **keywords):
-        """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept.
-        Without any: for what the annotations say."""
-        _config(config)
+        """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments as it is compiled
+        (PassManager.run_passes), or as captured where a kernel cannot be divided, which is then compiled as several
+        tasks; nothing is kept. Without any: for what the annotations say."""
+        from pypto.ir.pass_manager import expanded
+        from pypto.language.parser.diagnostics import ParserError
+
         given = args or keywords or not self.order
-        return self.program(self.values(args, keywords) if given else dict.fromkeys(self.order))
+        program = self.program(self.values(args, keywords) if given else dict.fromkeys(self.order))
+        try:
+            return expanded(program, _config(config).processor)
+        except ParserError:
+            return program
 
     def values(self, args, keywords):
         """What was passed by parameter name: numbers and Buffers. TypeError, ValueError."""

@@ -169,19 +169,21 @@ class OrchestrationTree:
         self._tasks = ctypes.CDLL(str(library_dir() / "libpto_tasks.so"))
         self._tasks.pto_tasks_last_error.restype = ctypes.c_char_p
         self._entry = ctypes.CDLL(str(library))[self.config["ORCHESTRATION"]["function_name"]]
-        self._kernels = []
+        self._kernels, self._queue_words = [], []
         for row in sorted(self.config["KERNELS"], key=lambda row: row["func_id"]):
-            name = Path(row["source"]).stem
+            name = row.get("group") or Path(row["source"]).stem
             source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
             if not source.is_file():
                 raise ValueError(f"{source}: no such file; kernel {name} was left out")
             chosen = ["--processor", processor] if processor else []
             program_output("pto-compile", [str(source), *chosen, "-o", str(target)])
-            self._kernels.append(Kernel(target, name))
+            # What runs a task of both kinds of core is registered for each of its functions.
+            self._kernels.append(Kernel(target) if "group" in row else Kernel(target, name))
+            self._queue_words.append(row.get("queue_words", 0))
 
     def __call__(self, *arguments):
         values = self._read(arguments)
-        run = _Run(self._tasks, self._kernels)
+        run = _Run(self._tasks, self._kernels, self._queue_words)
         try:
             run.execute(self._entry, values, self._today)
         finally:
@@ -208,12 +210,12 @@ class OrchestrationTree:
 class _Run:
     """One run: a task runtime with the kernels, and memory that lives until it ends."""
 
-    def __init__(self, library, kernels):
+    def __init__(self, library, kernels, queue_words):
         self._library, self._memory, self._error = library, [], None
         self._tasks = ctypes.c_void_p()
         options = _Options(cores=(ctypes.c_uint32 * 4)(1, 2, 1, 0))
         self._check(library.pto_tasks_create(ctypes.byref(options), ctypes.byref(self._tasks)))
-        self._bodies = [_Body(self._body(kernel)) for kernel in kernels]
+        self._bodies = [_Body(self._body(*each)) for each in zip(kernels, queue_words, strict=True)]
         self._ids = (ctypes.c_uint32 * max(1, len(kernels)))()
         for index, (kernel, body) in enumerate(zip(kernels, self._bodies, strict=True)):
             number = ctypes.c_uint32()
@@ -236,7 +238,7 @@ class _Run:
             return None
         return self._memory[-1].ctypes.data
 
-    def _body(self, kernel):
+    def _body(self, kernel, queue_words):
         def body(_, called):
             try:
                 call = called.contents
@@ -245,6 +247,9 @@ class _Run:
                 for index in range(call.num_args - 1):
                     tensor = table[index]
                     given.append(tensor.array() if tensor.address else _word(call.args[index]))
+                pointers = sum(isinstance(each, np.ndarray) for each in given)
+                if queue_words and kernel.pointers > pointers:  # tiles travel through global memory
+                    given.append(np.zeros(queue_words * call.num_blocks, np.float32))
                 if call.block == 0:
                     kernel.run(*given, blocks=call.num_blocks)
             except Exception as error:  # a callback must not raise

@@ -4,11 +4,14 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto import ir
-from pypto.backend import BackendType, reset_for_testing, set_backend_type
+from pypto.backend import BackendType, output_tree, reset_for_testing, set_backend_type
+from pypto.backend.pto_backend import PartialCodegenError
+from pypto.ir import pto_codegen
 from pypto.ir.compiled_program import CompiledProgram
 from pypto.ir.pass_manager import PassManager
 from pypto.language.parser.diagnostics import ParserError
 from pypto.runtime import RunConfig
+from pypto.runtime.orchestration import OrchestrationTree
 from test_pypto_parts import numbers
 
 Kind = ir.FunctionType
@@ -277,3 +280,28 @@ class P:
 )
 def test_refused(body, message):
     assert message in refused(body)
+
+
+def test_groups_in_the_output_tree(backend, tmp_path):
+    """A task of both kinds of core in the orchestration, which runs on the task runtime."""
+    processor = "a5" if backend == BackendType.Ascend950 else "a3"
+    files, left_out = output_tree.tree_files(expanded(Both), today=True, processor=processor)
+    assert left_out.keys() == {"main_incore_0.cpp"} and "whose C++ has no single entry" in left_out["main_incore_0.cpp"]
+    assert "MixedKernels kernels_t0 = {0, 1, 1};" in files["orchestration/main.cpp"]
+    for core, other in ("aic", "aiv"), ("aiv", "aic"):
+        text = files[f"kernels/{core}/main_incore_0_{core}.pto"]
+        assert f"@main_incore_0_{core}(" in text and f"@main_incore_0_{other}(" in text
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    a, b, c = numbers(M, K), numbers(K, N, seed=1), numbers(M, N, seed=2)
+    expected = c + (a.astype(np.float64) + 1) @ b
+    OrchestrationTree(tmp_path, processor)(a, b, c)
+    check(c, expected)
+
+
+def test_groups_need_calls_of_today(tmp_path):
+    files, left_out = output_tree.tree_files(expanded(Sums), today=False)
+    assert "choose today's back end" in left_out["orchestration"] and "orchestration/main.cpp" not in files
+    with pytest.raises(PartialCodegenError):
+        pto_codegen.generate(expanded(Sums), tmp_path, skip_ptoas=True)
