@@ -238,5 +238,18 @@ NB_MODULE(_compiler, m) {
       },
       nb::arg("program"), nb::arg("output"), nb::arg("processor") = "", nb::arg("blocks") = 1,
       nb::arg("sizes") = std::map<std::string, int64_t>(), nb::arg("ranks") = 1);
+  m.def(
+      "list_pypto",
+      [](const nb::bytes &program, const std::string &processor, const std::map<std::string, int64_t> &sizes) {
+        ProgramOptions options;
+        options.processor = processor;
+        options.sizes = sizes;
+        Errors errors;
+        auto text = listPyPTO(std::string(program.c_str(), program.size()), options, errors);
+        if (!text)
+          fail(errors);
+        return *text;
+      },
+      nb::arg("program"), nb::arg("processor") = "", nb::arg("sizes") = std::map<std::string, int64_t>());
   m.def("interpret", &interpret);
 }

@@ -108,18 +108,36 @@ std::optional<std::string> expandPyPTOProgram(const std::string &program, const 
   return collect(errors, [&] { return pypto::ir::serialize(expandPyPTO(readProgram(program), *arch)); });
 }
 
-std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
+/// How a program is lowered. Nullopt for an unknown processor, with the error.
+static std::optional<PyPTOOptions> loweringOf(const ProgramOptions &options, Errors &errors) {
   const pto::Target *arch = findProcessor(options.processor, errors);
   if (!arch)
+    return std::nullopt;
+  PyPTOOptions lowering{true, arch};
+  lowering.sizes = options.sizes;
+  lowering.ranks = options.ranks;
+  return lowering;
+}
+
+std::optional<std::string> listPyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
+  std::optional<PyPTOOptions> lowering = loweringOf(options, errors);
+  if (!lowering)
+    return std::nullopt;
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  return collect(errors, [&] { return listPyPTOLaunches(context, readProgram(program), *lowering); });
+}
+
+std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
+  std::optional<PyPTOOptions> lowering = loweringOf(options, errors);
+  if (!lowering)
     return std::nullopt;
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  PyPTOOptions lowering{true, arch};
-  lowering.sizes = options.sizes;
-  lowering.ranks = options.ranks;
-  auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), lowering); });
+  auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), *lowering); });
   if (!module)
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);
@@ -130,8 +148,8 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
       reserve.setAutoAlloc(true);
       reserve.removeBaseAttr();
     });
-  std::optional<ProgramSummary> summary =
-      compileModule(*module->kernels, placed, arch->name, errors, module->host ? *module->host : ModuleOp());
+  std::optional<ProgramSummary> summary = compileModule(*module->kernels, placed, lowering->target->name, errors,
+                                                        module->host ? *module->host : ModuleOp());
   if (!summary && errors.empty())
     errors.emplace_back("the compiler failed without a message");
   return summary;

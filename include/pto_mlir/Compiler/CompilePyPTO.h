@@ -36,6 +36,9 @@ std::optional<std::string> expandPyPTOProgram(const std::string &program, const 
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);
 
+/// What the host program of such a program launches, as JSON (listPyPTOLaunches). `options`: its processor and sizes.
+std::optional<std::string> listPyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);
+
 } // namespace pto_mlir
 
 #endif

@@ -189,4 +189,19 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   return {std::move(kernels), orchestrator.hostModule(context)};
 }
 
+std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
+  using namespace pypto_frontend;
+  ir::ProgramPtr tiled = tiledProgram(program, options);
+  ir::FunctionPtr entry = entryOf(*tiled, options);
+  CHECK(entry) << program->name_ << " has neither an orchestrator nor one kernel, so nothing is launched";
+  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
+  orchestrator.listLaunches();
+  std::string text;
+  withPlace(entry->span_, [&] {
+    orchestrator.run();
+    text = orchestrator.listed();
+  });
+  return text;
+}
+
 } // namespace pto_mlir

@@ -243,7 +243,9 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   if (host)
     host->at(op->span_);
   addResults(*outline.function, arguments, op->span_);
+  markDumped(scope->attrs_, {outline.inputs.begin(), outline.inputs.end()});
   launch(outline.function, arguments, op->span_);
+  dumped.clear();
   for (size_t i = 0; i < outline.results.size(); ++i)
     held[outline.results[i].get()] = arguments[outline.inputs.size() + i];
   // Results of stores are the tensors themselves.

@@ -15,6 +15,7 @@
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/program.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/Support/JSON.h"
 
 #include <deque>
 #include <variant>
@@ -91,6 +92,12 @@ public:
   /// A module with the launches as `vm.func @main`, or with the host program as `func.func @main`, named after the
   /// program. Called once.
   mlir::OwningOpRef<mlir::ModuleOp> hostModule(mlir::MLIRContext &context);
+  /// Before `run`: launches keep their arguments for `listed`.
+  void listLaunches() { lists = true; }
+  /// The launches as JSON: `ports` (the name of an input or output for each buffer, null for those in `workspace`
+  /// bytes), `launches` (kernel, line, pointers, scalars, tensors). Fails where the run decides what is launched, and
+  /// for several ranks.
+  std::string listed() const;
 
 protected:
   void VisitStmt_(const pypto::ir::AssignStmtPtr &op) override;
@@ -115,13 +122,28 @@ private:
     mlir::Value memory = {};                            ///< in the host program
     int64_t pitch = 0; ///< of a window: bytes between the copies of two ranks; its offset is in the windows
   };
+  /// A tensor of a launch, by the number of the kernel's parameter.
+  struct Argument {
+    size_t param;
+    View view;
+    bool dumped; ///< the program asks to see it (pl.dump_tag, dumps=)
+  };
   struct Launch {
     const PlannedKernel *kernel;
     std::vector<View> pointers; ///< one-dimensional: first element and extent, known
     std::vector<int64_t> scalars;
     pypto::ir::Span span;
     int64_t rank = 0;
+    std::vector<Argument> arguments; ///< where launches are listed
   };
+
+  // The list of launches (OrchestratorList.cpp).
+  /// Of the launches that follow: which of the arguments a call or scope marks.
+  void markDumped(const pypto::ir::Attrs &attrs, const std::vector<pypto::ir::ExprPtr> &arguments);
+  void keepArguments(Launch &launch, const std::vector<Held> &arguments) const;
+  llvm::json::Object listed(const Launch &launch) const;
+  /// Whether a buffer is an input or output of the run.
+  bool isPort(unsigned buffer) const;
 
   // Values (OrchestratorValues.cpp).
   Held valueOf(const pypto::ir::ExprPtr &expr);
@@ -258,6 +280,8 @@ private:
   std::map<std::pair<const pypto::ir::Function *, const pypto::ir::Function *>, KnownGroup> groups;
   std::vector<Waiting> *together = nullptr; ///< calls of the group that is run; null: none is
   std::vector<Launch> launches;
+  bool lists = false;
+  std::vector<bool> dumped;          ///< by argument of the next launch
   std::unique_ptr<TaskProgram> host; ///< null: everything is known
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;

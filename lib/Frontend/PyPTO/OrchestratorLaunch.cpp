@@ -91,8 +91,11 @@ Held Orchestrator::call(const ir::Call &op) {
   auto run = [&] {
     if (isGroup)
       launchTogether(op.span_, [&] { given = callOrchestrator(function, arguments, op.span_); });
-    else
+    else {
+      markDumped(op.attrs_, op.args_);
       launch(function, arguments, op.span_);
+      dumped.clear();
+    }
   };
   auto runAll = [&] {
     if (task && task->core_num_)
@@ -263,6 +266,8 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
     made.scalars.push_back(rank);
   if (host)
     return submit(*made.kernel, made.pointers, arguments, span);
+  if (lists)
+    keepArguments(made, arguments);
   launches.push_back(std::move(made));
 }
 

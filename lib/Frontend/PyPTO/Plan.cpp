@@ -39,6 +39,21 @@ protected:
   }
 };
 
+class ReadCollector : public ir::IRVisitor {
+public:
+  std::vector<ir::VarPtr> found;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    ir::ExprPtr written = writtenBy(*op);
+    for (const ir::ExprPtr &argument : op->args_)
+      if (auto var = ir::As<ir::Var>(argument);
+          var && argument != written && ir::IsA<ir::TensorType>(var->type_) && op->op_->name_ != "tensor.dim")
+        found.push_back(var);
+    ir::IRVisitor::VisitExpr_(op);
+  }
+};
+
 class RootCollector : public ir::IRVisitor {
 public:
   TensorRoots roots;
@@ -172,6 +187,16 @@ std::set<const ir::Var *> writtenTensors(const ir::StmtPtr &body) {
   for (const ir::VarPtr &var : collector.found)
     written.insert(rootOf(roots, var.get()));
   return written;
+}
+
+std::set<const ir::Var *> readTensors(const ir::StmtPtr &body) {
+  ReadCollector collector;
+  collector.VisitStmt(body);
+  TensorRoots roots = tensorRoots(body);
+  std::set<const ir::Var *> read;
+  for (const ir::VarPtr &var : collector.found)
+    read.insert(rootOf(roots, var.get()));
+  return read;
 }
 
 const ir::Var *rootOf(const TensorRoots &roots, const ir::Var *var) {

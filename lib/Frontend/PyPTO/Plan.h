@@ -44,6 +44,8 @@ using TensorRoots = std::map<const pypto::ir::Var *, const pypto::ir::Var *>;
 TensorRoots tensorRoots(const pypto::ir::StmtPtr &body);
 /// The tensors that a body stores to, by their first variable.
 std::set<const pypto::ir::Var *> writtenTensors(const pypto::ir::StmtPtr &body);
+/// The tensors that a body reads elements of, by their first variable.
+std::set<const pypto::ir::Var *> readTensors(const pypto::ir::StmtPtr &body);
 /// The first variable of a chain of results.
 const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var);
 

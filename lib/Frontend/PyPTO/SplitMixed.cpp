@@ -3,6 +3,7 @@
 
 #include "Accumulators.h"
 #include "Plan.h"
+#include "TileNodes.h"
 
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/mutator.h"

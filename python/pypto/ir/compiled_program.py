@@ -104,6 +104,11 @@ class CompiledProgram(Dispatch):
         return made
 
     @property
+    def processor(self):
+        """The processor that it was compiled for."""
+        return self._config.processor
+
+    @property
     def kernel_names(self):
         """The names of the kernels in the order of their numbers (func_id)."""
         from pypto.runtime.device_runner import kernel_names
@@ -158,8 +163,9 @@ class CompiledProgram(Dispatch):
         makes the outputs, zeros, and returns them. `config`: what of the run is recorded; what was compiled is run."""
         if config is not None and "config" in self.param_names:  # a parameter of that name
             keywords["config"] = config
-        elif getattr(config, "enable_chip_swimlane", 0):
-            with records.recorded(self, config.enable_chip_swimlane, config.save_kernels_dir):
+        elif getattr(config, "enable_chip_swimlane", 0) or getattr(config, "enable_dump_args", 0):
+            levels = config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args
+            with records.recorded(self, *levels):
                 return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
         if self._open:

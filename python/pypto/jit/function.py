@@ -29,7 +29,7 @@ class JITFunction(Definition):
         config = _config(config)
         compiled, values = self._compiled(args, keywords, config)
         if not config.codegen_only:
-            with recorded(compiled, config.enable_chip_swimlane, config.save_kernels_dir):
+            with recorded(compiled, config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args):
                 compiled.launch(values)
 
     def compile(self, *args, config=None, **keywords):

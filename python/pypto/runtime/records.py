@@ -1,4 +1,5 @@
-"""Records of a run (`RunConfig.enable_chip_swimlane`): which core ran which task when, in the timing mode's time."""
+"""Records of a run: which core ran which task when, in the timing mode's time (`RunConfig.enable_chip_swimlane`), and
+the arguments of each task (`enable_dump_args`, pypto.runtime.dumps)."""
 
 import contextlib
 import json
@@ -18,9 +19,11 @@ def default_folder(name):
 
 
 @contextlib.contextmanager
-def recorded(compiled, level, folder):
-    """Inside, each run of a CompiledProgram is recorded at this level (0: not) under `folder`, or beside its files."""
-    held, compiled.recording = compiled.recording, (level, folder or compiled.output_dir) if level else None
+def recorded(compiled, level, folder, dumps=0):
+    """Inside, each run of a CompiledProgram is recorded under `folder`, or beside its files: when tasks ran at `level`,
+    their arguments at `dumps` (0: not)."""
+    held = compiled.recording
+    compiled.recording = (level, dumps, folder or compiled.output_dir) if level or dumps else None
     try:
         yield
     finally:
@@ -28,15 +31,28 @@ def recorded(compiled, level, folder):
 
 
 def run(compiled, memory):
-    """Runs once in timing mode and writes dfx_outputs/chip_swimlane_records.json, name_map_NAME.json and, for Perfetto,
-    merged_swimlane.json. ValueError for several ranks."""
-    from pto_mlir import runtime
-
-    level, folder = compiled.recording
+    """Runs once and writes what is recorded into dfx_outputs. ValueError for several ranks."""
+    level, dumps, folder = compiled.recording
     if getattr(compiled, "ranks", 1) > 1:
         raise ValueError(f"runs are recorded on one device, and {compiled.name} runs on {compiled.ranks} ranks")
     folder = Path(folder or default_folder(compiled.program_name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
+    if dumps:
+        from pypto.runtime import dumps as dumper
+
+        # What is timed as well runs on memory of its own: the run itself is that which is dumped.
+        copies = {name: data.copy() for name, data in memory.items()} if level else {}
+        dumper.run(compiled, memory, dumps, folder)
+        memory = copies
+    if level:
+        timed(compiled, memory, level, folder)
+
+
+def timed(compiled, memory, level, folder):
+    """Runs once in timing mode and writes chip_swimlane_records.json, name_map_NAME.json and, for Perfetto,
+    merged_swimlane.json."""
+    from pto_mlir import runtime
+
     trace = folder / "merged_swimlane.json"
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "k.pmodel"

@@ -111,7 +111,7 @@ def _execute_on_device(
     missing = [name for name in names if name not in values]
     if missing:  # harnesses pass by position
         values = dict(zip(names, values.values(), strict=True))
-    with recorded(chip_callable, dfx.enable_chip_swimlane, work_dir):
+    with recorded(chip_callable, dfx.enable_chip_swimlane, work_dir, dfx.enable_dump_args):
         chip_callable(**{name: values[name] for name in names})
     outputs = {name: tensors[name] for name in golden.__outputs__}
     if validate:

@@ -51,6 +51,12 @@ def is_tensor(value):
 class Calls:
     """Needs Expressions, and `self.program` with the functions that can be called."""
 
+    tagged = ()  # tensors under pl.dump_tag, until a launch has written them
+
+    def untag(self, written):
+        """A tag is for what the tensor held when it was set."""
+        self.tagged = [each for each in self.tagged if each not in written and self.root(each) not in written]
+
     def value_Call(self, node):
         if self.is_call(node, "dynamic"):
             return self.open_extent(node)
@@ -74,6 +80,8 @@ class Calls:
         if name in _HINTS:
             if len(arguments) != 1 or keywords:
                 self.fail(ParserTypeError, f"{name} takes one argument", node)
+            if name == "pl.dump_tag" and is_tensor(arguments[0]):
+                self.tagged = [*self.tagged, arguments[0]]
             return arguments[0]
         if name == "pl.const":
             return self.constant(arguments, keywords, node)
@@ -264,6 +272,11 @@ class Calls:
         kind = ir.UnknownType() if not results else results[0] if len(results) == 1 else ir.TupleType(results)
         if self.program is not None:
             self.program.include(function)
+        marked = [each for each in self.tagged if any(each is value for value in values)]
+        if marked:
+            attrs["dumps"] = marked
+            directions = zip(values, function.param_directions, strict=True)
+            self.untag({value for value, direction in directions if direction != ir.ParamDirection.In})
         return ir.Call(ir.GlobalVar(function.name), values, {}, attrs, kind, self.span(node))
 
     # --- tasks -------------------------------------------------------------------------------
@@ -285,15 +298,29 @@ class Calls:
                 fields["sync_start"] = bool(self.value(keywords.pop("sync_start")))
         if "predicate" in keywords:
             fields["predicate"] = self.predicate(keywords.pop("predicate"))
-        for hint in ("dumps", "allow_early_resolve"):  # they change no result
-            keywords.pop(hint, None)
+        keywords.pop("allow_early_resolve", None)  # it changes no result
         attrs = self.attributes(keywords.pop("attrs")) if "attrs" in keywords else {}
+        marked = [*dict(call.attrs).get("dumps", ()), *self.dumps(keywords.pop("dumps", None), call)]
+        if marked:
+            attrs["dumps"] = marked
         for keyword in keywords:
             self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", node)
         results = call.type.types if isinstance(call.type, ir.TupleType) else [call.type]
         kinds = [each for each in results if not isinstance(each, ir.UnknownType)]
         kind = ir.TupleType([*kinds, ir.ScalarType(DataType.TASK_ID)])
         return ir.Submit(call.op, call.args, attrs=attrs, type=kind, span=self.span(node), **fields)
+
+    def dumps(self, node, call):
+        """The entries of `dumps`: tensors that the call passes."""
+        marked = self.value(node) if node is not None else []
+        if not isinstance(marked, list) or not all(is_tensor(each) for each in marked):
+            hint = f"write `[{ast.unparse(node)}]`"
+            self.fail(ParserTypeError, "dumps is a list of tensors", node, hint)
+        for each, place in zip(marked, getattr(node, "elts", ()), strict=False):
+            if not any(each is argument for argument in call.args):
+                message = f"{ast.unparse(place)} is no argument of {call.op.name}"
+                self.fail(ParserTypeError, message, place, "dumps names tensors that the call passes")
+        return marked
 
     def predicate(self, node):
         """A comparison of one element with an integer."""

@@ -60,11 +60,15 @@ class Scopes:
         if isinstance(count, int) and count < 1:
             self.fail(ParserTypeError, "pl.spmd needs at least one block; write `pl.spmd(1)`", call)
         sync = bool(attrs.pop("sync_start", False))
-        for hint_only in ("allow_early_resolve", "dumps", "split", "slot_num"):  # they change no result
+        marked, outer = list(attrs.pop("dumps", None) or ()), self.tagged
+        for hint_only in ("allow_early_resolve", "split", "slot_num"):  # they change no result
             attrs.pop(hint_only, None)
         if attrs:
             self.fail(UnsupportedFeatureError, f"{', '.join(attrs)} of pl.spmd is not supported yet", call)
+        self.tagged = [*outer, *marked]  # a call in the body takes them over
         body = self.scope_body(node)
+        self.mark(attrs, body)
+        self.tagged = [each for each in self.tagged if any(each is tag for tag in outer)]
         if first is not None:
             body = ir.SeqStmts([first, *body.stmts], self.span(node))
         self.emit(ir.SpmdScopeStmt(self.as_expr(count, call), sync, body, hint, attrs, self.span(node)))
@@ -140,6 +144,7 @@ class Scopes:
             role, split = attrs.pop("role", None), attrs.pop("split", None)
             body = self.scope_body(node)
             if level == ir.Level.CORE_GROUP:
+                self.mark(attrs, body)
                 self.emit(ir.InCoreScopeStmt(split, body, hint, attrs, span))
             else:
                 self.emit(ir.HierarchyScopeStmt(level, role, body, hint, attrs, span))
@@ -152,6 +157,15 @@ class Scopes:
         else:
             hint = "a scope is `pl.at(level=pl.Level.CORE_GROUP)`"
             self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call, hint)
+
+    def mark(self, attrs, body):
+        """Notes which of the tensors of a scope are to be seen (`dumps=`, pl.dump_tag)."""
+        marked = [*(attrs.pop("dumps", None) or ()), *self.tagged]
+        if marked:
+            attrs["dumps"] = marked
+            written = set()
+            self.uses(body, written, set())
+            self.untag(written)
 
     def scope_arguments(self, call):
         """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot. `deps` is read
