@@ -77,7 +77,7 @@ def export(name: str, path: str) -> None:
     module = build()
     inputs = example(net.inputs)
     if len(inputs) == 1 and inputs[0].is_floating_point():
-        seeded.set_statistics(module, (4, *inputs[0].shape[1:]))
+        seeded.set_statistics(module, seeded.normal((4, *inputs[0].shape[1:])))
     seeded.export(module.eval(), inputs, path, [i[0] for i in net.inputs], net.outputs, net.opset, **net.options)
 
 

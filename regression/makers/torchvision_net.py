@@ -31,6 +31,8 @@ class Net:
     options: dict = field(default_factory=lambda: {"weights": None})
     outputs: tuple[str, ...] = ("output",)
     finish: Callable | None = None
+    pictures: bool = False  # batch-norm statistics of smooth pictures: with those of noise, photographs give outputs
+    # of hundreds, and deep networks magnify every rounding
 
 
 def draw_head(net) -> None:
@@ -59,15 +61,18 @@ NETS = {
     "swin_t": Net("swin_t", opset=17),
     "convnext_tiny": Net("convnext_tiny", opset=17),
     "efficientnet_b0": Net("efficientnet_b0"),
-    "efficientnet_v2_s": Net("efficientnet_v2_s"),
+    "efficientnet_v2_s": Net("efficientnet_v2_s", pictures=True),
     "densenet121": Net("densenet121"),
     "inception_v3": Net(
-        "inception_v3", (1, 3, 299, 299), options={"weights": None, "aux_logits": False, "init_weights": False}
+        "inception_v3",
+        (1, 3, 299, 299),
+        options={"weights": None, "aux_logits": False, "init_weights": False},
+        pictures=True,
     ),
-    "regnet_y_400mf": Net("regnet_y_400mf"),
+    "regnet_y_400mf": Net("regnet_y_400mf", pictures=True),
     "shufflenet_v2_x1_0": Net("shufflenet_v2_x1_0"),
     "maxvit_t": Net("maxvit_t", opset=17),
-    "deeplabv3": Net("segmentation.deeplabv3_mobilenet_v3_large", (1, 3, 224, 224), options=DETECTOR),
+    "deeplabv3": Net("segmentation.deeplabv3_mobilenet_v3_large", (1, 3, 224, 224), options=DETECTOR, pictures=True),
     "r3d_18": Net("video.r3d_18", (1, 3, 8, 112, 112)),
     "faster_rcnn": Net(
         "detection.fasterrcnn_mobilenet_v3_large_320_fpn",
@@ -105,7 +110,8 @@ def build(name: str):
         function = getattr(function, part)
     module = function(**net.options)
     batch = net.shape if len(net.shape) > 3 else (1, *net.shape)
-    seeded.set_statistics(module.backbone if len(net.shape) == 3 else module, (4, *batch[1:]))
+    statistics = seeded.pictures if net.pictures else seeded.normal
+    seeded.set_statistics(module.backbone if len(net.shape) == 3 else module, statistics((4, *batch[1:])))
     if net.finish:
         net.finish(module)
     return module.eval()
