@@ -62,7 +62,7 @@ TRAFFIC = {
 OVER_ONNXRUNTIME = "the same / onnxruntime on one thread"
 CONVERSION = "model_transform + model_deploy, s"
 FILE = "file, bytes"
-LARGE = 0.02  # a launch counts as large from this part of the makespan on
+LARGE = 0.02  # a launch counts as large when a core works on it for this part of the makespan
 DISPATCH_US = 0.95  # of a task's time on a core, as the runtime counts it (ISA/Costs.td, dispatchSeconds)
 
 
@@ -104,7 +104,8 @@ def traffic(file: Path) -> float | None:
 
 def evenness(file: Path, trace: Path) -> tuple[float, str]:
     """How long the busiest core works on a launch over the mean of all cores of its kind, and the launch's name: the
-    worst among those that take a large part of the makespan, in timing mode on 24 blocks."""
+    worst among those whose busiest core works for a large part of the makespan, in timing mode on 24 blocks. From its
+    first block's begin to its last one's end a launch may wait for cores that are busy with another."""
     session = InferenceSession(str(file), mode="timing", trace=True)
     rng = np.random.default_rng(0)
     session.run(
@@ -136,9 +137,9 @@ def evenness(file: Path, trace: Path) -> tuple[float, str]:
     makespan = max(end for _, end in spans.values()) - min(begin for begin, _ in spans.values())
     worst = (1.0, "none")
     for task, blocks in launches.items():
-        if spans[task][1] - spans[task][0] < LARGE * makespan:
-            continue
         work = [max(e["dur"] - DISPATCH_US, 0.0) for e in blocks]
+        if max(work) < LARGE * makespan:
+            continue
         cores = 24 if kinds[blocks[0]["pid"], blocks[0]["tid"]] == "CUBE" else 48
         worst = max(worst, (max(work) * cores / max(sum(work), 1e-9), blocks[0]["name"]))
     return worst
