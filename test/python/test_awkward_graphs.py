@@ -133,3 +133,15 @@ def test_refused(name, tmp_path):
     with pytest.raises(UserError, match=reason):
         convert(case, tmp_path)
     assert not (tmp_path / "m.pmodel").exists()
+
+
+@pytest.mark.parametrize("op", ["Hardmax", "ArgMax"])
+def test_positions_of_an_endless_axis_are_refused(op, tmp_path):
+    """A table of its positions would fill the memory."""
+    node = helper.make_node(op, ["x"], ["y"], name="n", axis=0)
+    inputs = [helper.make_tensor_value_info("x", F, [2**31 - 1, 2])]
+    graph = helper.make_graph([node], "g", inputs, [onnx.ValueInfoProto(name="y")])
+    path = str(tmp_path / "m.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    with pytest.raises(UserError, match=rf"node 'n' \({op}, opset 17\): numbers up to 67108864 positions"):
+        compiler.transform(path, "m", [], [], str(tmp_path / "m.mlir"), "")

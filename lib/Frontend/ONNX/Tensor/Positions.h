@@ -8,6 +8,7 @@
 namespace pto_mlir::onnx {
 
 /// An i64 constant of shape 1x..x`count`x..x1 with `count` in dimension `dim` of `rank`: 0, `step`, 2 * `step`, ..
+/// Null, with an error, for too many.
 mlir::Value rangeAlong(Node &node, int64_t rank, int64_t dim, int64_t count, int64_t step = 1);
 
 /// Input `i`, indices into a dimension of `size` elements, none negative. Reports constants that are out of range and
