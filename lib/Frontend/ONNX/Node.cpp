@@ -130,6 +130,9 @@ bool Node::wantsOutput(unsigned i) const { return i < numOutputs() && importer.i
 
 void Node::set(unsigned i, Value value) { importer.define(proto.output(i), value); }
 void Node::set(unsigned i, top::Weight weight) { importer.define(proto.output(i), std::move(weight)); }
+void Node::setEmpty(unsigned i, ArrayRef<int64_t> shape, Type element) {
+  set(i, Importer::emptyWeight(RankedTensorType::get(shape, element)));
+}
 
 LogicalResult Node::setStrings(unsigned i, const ::onnx::TensorProto &tensor) {
   std::string reason;

@@ -85,6 +85,8 @@ public:
   }
   void set(unsigned i, mlir::Value value);
   void set(unsigned i, top::Weight weight);
+  /// Sets an output to a tensor without elements.
+  void setEmpty(unsigned i, llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// Sets an output to the strings of a tensor.
   mlir::LogicalResult setStrings(unsigned i, const ::onnx::TensorProto &tensor);
   /// A constant of strings, for an operand.

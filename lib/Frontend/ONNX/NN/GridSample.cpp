@@ -143,7 +143,7 @@ static LogicalResult ofNoPixels(Node &node, Outside outside) {
   SmallVector<int64_t> shape(image.getShape().take_front(2));
   llvm::append_range(shape, node.type(1).getShape().drop_front().drop_back());
   if (llvm::is_contained(shape, 0)) {
-    node.set(0, top::Weight{RankedTensorType::get(shape, image.getElementType()), {}, nullptr});
+    node.setEmpty(0, shape, image.getElementType());
     return success();
   }
   if (outside != Outside::zeros)

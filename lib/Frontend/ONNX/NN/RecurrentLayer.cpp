@@ -76,9 +76,7 @@ Value Recurrent::mask(int64_t t) {
 
 LogicalResult Recurrent::ofNothing() {
   Type element = node.type(0).getElementType();
-  auto empty = [&](unsigned output, ArrayRef<int64_t> shape) {
-    node.set(output, top::Weight{RankedTensorType::get(shape, element), {}, nullptr});
-  };
+  auto empty = [&](unsigned output, ArrayRef<int64_t> shape) { node.setEmpty(output, shape, element); };
   if (node.wantsOutput(0))
     empty(0, batchFirst ? ArrayRef<int64_t>{batch, steps, directions, hidden}
                         : ArrayRef<int64_t>{steps, directions, batch, hidden});

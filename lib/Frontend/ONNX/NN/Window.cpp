@@ -64,9 +64,9 @@ bool isBetweenWindows(Node &node, const Window &window, ArrayRef<int64_t> kernel
   }
   if (input.getNumElements() != 0 || !llvm::is_contained(ArrayRef(shape).drop_front(2), 0))
     return false;
-  node.set(0, top::Weight{RankedTensorType::get(shape, input.getElementType()), {}, nullptr});
+  node.setEmpty(0, shape, input.getElementType());
   if (outputs > 1)
-    node.set(1, top::Weight{RankedTensorType::get(shape, node.builder().getI64Type()), {}, nullptr});
+    node.setEmpty(1, shape, node.builder().getI64Type());
   return true;
 }
 

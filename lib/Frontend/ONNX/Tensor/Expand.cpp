@@ -31,7 +31,7 @@ static LogicalResult importExpand(Node &node) {
   if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) || !top::tensorBytes(result))
     return node.error("the shape is negative or too large");
   if (result.getNumElements() == 0)
-    return node.set(0, top::Weight{result, {}, nullptr}), success();
+    return node.setEmpty(0, result.getShape(), result.getElementType()), success();
   return node.finish(expand(node, node.outputName(), node.input(0), shape));
 }
 
@@ -84,7 +84,7 @@ static LogicalResult importTile(Node &node) {
   if (!top::tensorBytes(result))
     return node.error("the result is too large");
   if (result.getNumElements() == 0)
-    return node.set(0, top::Weight{result, {}, nullptr}), success();
+    return node.setEmpty(0, result.getShape(), result.getElementType()), success();
   if (ArrayRef<int64_t>(shape) == own)
     return node.finish(node.input(0));
   size_t tiled = llvm::count_if(*repeats, [](int64_t count) { return count > 1; });

@@ -74,7 +74,7 @@ static LogicalResult finish(Node &node, const Request &request, SmallVector<Name
       llvm::all_of(request.scales, [](double s) { return s == 1; }) && request.roi.empty())
     return node.finish(node.input(0));
   if (llvm::is_contained(request.sizes, 0)) {
-    node.set(0, top::Weight{RankedTensorType::get(request.sizes, node.type(0).getElementType()), {}, nullptr});
+    node.setEmpty(0, request.sizes, node.type(0).getElementType());
     return success();
   }
   attributes.push_back(node.i64s("sizes", request.sizes));

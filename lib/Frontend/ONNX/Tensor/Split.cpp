@@ -78,7 +78,7 @@ static LogicalResult importSplit(Node &node) {
     if (part == 0 && node.wantsOutput(i)) { // Concat drops it again
       SmallVector<int64_t> shape(type.getShape());
       shape[*axis] = 0;
-      node.set(i, top::Weight{RankedTensorType::get(shape, type.getElementType()), {}, nullptr});
+      node.setEmpty(i, shape, type.getElementType());
       continue;
     }
     if (part < 0 || part > size - position)
