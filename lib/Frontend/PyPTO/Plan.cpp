@@ -179,25 +179,20 @@ TensorRoots tensorRoots(const ir::StmtPtr &body) {
   return std::move(collector.roots);
 }
 
-std::set<const ir::Var *> writtenTensors(const ir::StmtPtr &body) {
-  WriteCollector collector;
+/// The roots of what a collector finds.
+template <typename Collector> static std::set<const ir::Var *> foundRoots(const ir::StmtPtr &body) {
+  Collector collector;
   collector.VisitStmt(body);
   TensorRoots roots = tensorRoots(body);
-  std::set<const ir::Var *> written;
+  std::set<const ir::Var *> found;
   for (const ir::VarPtr &var : collector.found)
-    written.insert(rootOf(roots, var.get()));
-  return written;
+    found.insert(rootOf(roots, var.get()));
+  return found;
 }
 
-std::set<const ir::Var *> readTensors(const ir::StmtPtr &body) {
-  ReadCollector collector;
-  collector.VisitStmt(body);
-  TensorRoots roots = tensorRoots(body);
-  std::set<const ir::Var *> read;
-  for (const ir::VarPtr &var : collector.found)
-    read.insert(rootOf(roots, var.get()));
-  return read;
-}
+std::set<const ir::Var *> writtenTensors(const ir::StmtPtr &body) { return foundRoots<WriteCollector>(body); }
+
+std::set<const ir::Var *> readTensors(const ir::StmtPtr &body) { return foundRoots<ReadCollector>(body); }
 
 const ir::Var *rootOf(const TensorRoots &roots, const ir::Var *var) {
   for (auto found = roots.find(var); found != roots.end(); found = roots.find(var))
