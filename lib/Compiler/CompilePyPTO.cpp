@@ -2,9 +2,9 @@
 #include "pto_mlir/Compiler/CompilePyPTO.h"
 
 #include "CompileModule.h"
+#include "CompilerContext.h"
 #include "Diagnostics.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
-#include "pto_mlir/Pipelines/Registration.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 #include "pypto/backend/common/backend.h"
 #include "pypto/codegen/code_generator.h"
@@ -123,9 +123,7 @@ std::optional<std::string> listPyPTO(const std::string &program, const ProgramOp
   std::optional<PyPTOOptions> lowering = loweringOf(options, errors);
   if (!lowering)
     return std::nullopt;
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  CompilerContext context(MLIRContext::Threading::DISABLED);
   return collect(errors, [&] { return listPyPTOLaunches(context, readProgram(program), *lowering); });
 }
 
@@ -133,10 +131,7 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   std::optional<PyPTOOptions> lowering = loweringOf(options, errors);
   if (!lowering)
     return std::nullopt;
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
+  CompilerContext context(MLIRContext::Threading::DISABLED);
   auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), *lowering); });
   if (!module)
     return std::nullopt;

@@ -1,6 +1,7 @@
 // The compiler as a library: import, pass pipelines, codegen, Builder.
 #include "pto_mlir/Compiler/Compiler.h"
 
+#include "CompilerContext.h"
 #include "ControlFlowModel.h"
 #include "DeployNet.h"
 #include "Diagnostics.h"
@@ -28,18 +29,6 @@ namespace {
 
 /// Module attributes written by model_transform in addition to those of the importer.
 constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
-
-/// One context per call. Diagnostics are shown to users, so they do not print the IR.
-struct CompilerContext : MLIRContext {
-  CompilerContext() : MLIRContext(makeRegistry()) { printOpOnDiagnostic(false); }
-
-private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
-};
 
 /// Runs the pipeline; adds an error message for a failure without a diagnostic.
 bool run(PassManager &pm, ModuleOp module, Errors &errors) {
