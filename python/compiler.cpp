@@ -49,7 +49,10 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
   result["nodes"] = summary->nodes;
   result["ops"] = summary->ops;
   result["weight_bytes"] = summary->weightBytes;
-  result["bounded"] = summary->bounded;
+  nb::dict bounded;
+  for (auto &[name, range] : summary->bounded)
+    bounded[name.c_str()] = nb::make_tuple(range.least, range.greatest, range.multiple);
+  result["bounded"] = bounded;
   result["remarks"] = summary->remarks;
   return result;
 }

@@ -27,18 +27,6 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-/// Module attributes written by model_transform in addition to those of the importer.
-constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
-
-/// Runs the pipeline; adds an error message for a failure without a diagnostic.
-bool run(PassManager &pm, ModuleOp module, Errors &errors) {
-  if (succeeded(pm.run(module)))
-    return true;
-  if (errors.empty())
-    errors.push_back("the compiler failed without a message");
-  return false;
-}
-
 /// Reads a top module and checks that it has a function @main with outputs.
 OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Errors &errors) {
   OwningOpRef<ModuleOp> module = top::readTopModule(file, context, errors);
@@ -52,110 +40,7 @@ OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Err
   return module;
 }
 
-/// Prefixes each message with the file name given by the user.
-void nameFile(const std::string &file, Errors &errors) {
-  for (std::string &line : errors)
-    if (line.find(file) == std::string::npos)
-      line = file + ": " + line;
-}
-
 } // namespace
-
-/// Imports the model with these sizes of named dimensions and runs the pipeline of model_transform; null after an
-/// error.
-static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
-                                         const std::map<std::string, std::vector<int64_t>> &sizes, MLIRContext &context,
-                                         Errors &errors) {
-  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName,   options.maxExtent, sizes,
-                             options.state,       options.stateLength, options.inputValues, options.kernels};
-  OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
-  if (!module)
-    return nullptr;
-  (*module)->setAttr(kPreprocessAttr, StringAttr::get(&context, options.preprocess));
-  DiagnosticCollector collector(&context, errors);
-  PassManager pm(&context);
-  TransformPipelineOptions pipeline;
-  pipeline.strictF64 = options.strictF64;
-  buildTransformPipeline(pm, pipeline);
-  if (!run(pm, *module, errors)) {
-    nameFile(options.modelFile, errors);
-    return nullptr;
-  }
-  return module;
-}
-
-/// The same for ranges: one module for all sizes, else one with a version for each.
-static OwningOpRef<ModuleOp> importRanges(const TransformOptions &options, MLIRContext &context,
-                                          TransformSummary &summary, Errors &errors) {
-  std::map<std::string, std::vector<int64_t>> all = options.sizes;
-  bool isList = false; // a dimension is enumerated in any case
-  for (auto &[name, sizes] : options.sizes)
-    isList |= sizes.size() > 1;
-  std::map<std::string, int64_t> greatest;
-  for (auto &[name, range] : options.ranges) {
-    greatest[name] = range.greatest;
-    for (int64_t size = range.least; size <= range.greatest && all[name].size() <= onnx::kVersionNodes;
-         size += range.multiple)
-      all[name].push_back(size);
-  }
-  auto importAt = [&](const std::map<std::string, int64_t> &sizes, MLIRContext &where) {
-    std::map<std::string, std::vector<int64_t>> lists = options.sizes;
-    for (auto &[name, size] : sizes)
-      lists[name] = {size};
-    Errors ignored;
-    return importModel(options, lists, where, sizes == greatest ? errors : ignored);
-  };
-  std::string reason = "another dimension has a list of sizes";
-  std::optional<std::string> use = isList ? std::nullopt : onnx::sizeUseProblem(options.modelFile);
-  if (use)
-    reason = *use;
-  if (!isList && !use) {
-    OwningOpRef<ModuleOp> module = importAt(greatest, context);
-    if (!module)
-      return nullptr;
-    std::optional<std::string> problem = findSizes(*module, options.ranges, importAt);
-    if (!problem) {
-      for (auto &[name, range] : options.ranges)
-        summary.bounded.push_back(name);
-      return module;
-    }
-    reason = *problem;
-  }
-  for (auto &[name, range] : options.ranges)
-    summary.remarks.push_back("a version is compiled for each size of '" + name + "', since " + reason);
-  OwningOpRef<ModuleOp> module = importModel(options, all, context, errors);
-  for (std::string &line : errors)
-    line += " (the sizes are versions, since " + reason + ")";
-  return module;
-}
-
-std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
-  CompilerContext context;
-  TransformSummary summary;
-  OwningOpRef<ModuleOp> module = options.ranges.empty() ? importModel(options, options.sizes, context, errors)
-                                                        : importRanges(options, context, summary, errors);
-  if (!module)
-    return std::nullopt;
-  if (auto nodes = (*module)->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
-    summary.nodes = nodes.getInt();
-  top::WeightStore &store = context.getLoadedDialect<top::TopDialect>()->weights();
-  llvm::StringSet<> seen;
-  module->walk([&](Operation *op) {
-    if (auto weight = dyn_cast<top::WeightOp>(op)) {
-      if (seen.insert(weight.getName()).second)
-        if (const top::Weight *entry = store.lookup(weight.getName()))
-          summary.weightBytes += entry->bytes.size();
-    } else if (isa<top::TopDialect>(op->getDialect())) {
-      ++summary.ops;
-    }
-  });
-  std::string problem;
-  if (failed(top::writeTopModule(*module, options.mlirFile, problem))) {
-    errors.push_back(problem);
-    return std::nullopt;
-  }
-  return summary;
-}
 
 static std::vector<NetOp> describeGraph(func::FuncOp main) {
   std::vector<NetOp> graph;
@@ -269,7 +154,7 @@ static bool takeOtherPlans(ModuleOp module, const RefusedTensors &refused, Error
     const Refusal *refusal = refusalOf(op);
     return refusal && !marked.contains(top::getTensorName(op->getLoc())) ? refusal->limit : templates::refusalByAll(op);
   }));
-  return run(pm, module, errors);
+  return runPasses(pm, module, errors);
 }
 
 /// Compiles `module` and writes it.

@@ -48,4 +48,18 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Errors &errors, s
         return success();
       }) {}
 
+bool runPasses(PassManager &pm, ModuleOp module, Errors &errors) {
+  if (succeeded(pm.run(module)))
+    return true;
+  if (errors.empty())
+    errors.push_back("the compiler failed without a message");
+  return false;
+}
+
+void nameFile(const std::string &file, Errors &errors) {
+  for (std::string &line : errors)
+    if (line.find(file) == std::string::npos)
+      line = file + ": " + line;
+}
+
 } // namespace pto_mlir

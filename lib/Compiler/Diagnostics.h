@@ -2,7 +2,9 @@
 #ifndef PTO_MLIR_LIB_COMPILER_DIAGNOSTICS_H
 #define PTO_MLIR_LIB_COMPILER_DIAGNOSTICS_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Compiler/Compiler.h"
 
 namespace pto_mlir {
@@ -16,6 +18,15 @@ public:
 private:
   mlir::ScopedDiagnosticHandler handler;
 };
+
+/// Runs the pipeline; adds an error message for a failure without a diagnostic.
+bool runPasses(mlir::PassManager &pm, mlir::ModuleOp module, Errors &errors);
+
+/// Prefixes each message with the file name given by the user.
+void nameFile(const std::string &file, Errors &errors);
+
+/// Attribute of a top module: the preprocessing that model_transform was given, as JSON.
+inline constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
 
 } // namespace pto_mlir
 

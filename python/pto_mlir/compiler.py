@@ -58,7 +58,8 @@ def transform(
 ) -> dict:
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
-    greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
+    greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`, with
+    many sizes of a list likewise);
     `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md; `input_values`: arrays of inputs whose values
     are known, which the net has no more; `kernels`: kernels.UserKernels, for the operators that they name. Functions
     that are no operators of the importer are replaced by their bodies."""

@@ -19,7 +19,7 @@ def test_bits_are_those_of_fixed_batches(tmp_path, quantize, tolerance, cores):
     encoder(tmp_path / "m.onnx", batch="batch")
     convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, cores, sizes={"batch": [GREATEST]})
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, cores, ranges={"batch": (1, GREATEST, 1)})
-    assert summary["bounded"] == ["batch"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["batch"] and not summary["remarks"]
     session, most = (InferenceSession(str(tmp_path / f"{name}.pmodel")) for name in ("all", "most"))
     reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
     whole = encoder_feed(GREATEST)
@@ -80,7 +80,7 @@ def test_attention_stays_one_kernel(tmp_path, causal, cores, mode):
     whole = attention(tmp_path / "m.onnx", causal)
     convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", "F16", cores, sizes={"batch": [5]})
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", "F16", cores, ranges={"batch": (1, 5, 1)})
-    assert summary["bounded"] == ["batch"]
+    assert list(summary["bounded"]) == ["batch"]
     session, most = (InferenceSession(str(tmp_path / f"{name}.pmodel"), mode=mode) for name in ("all", "most"))
     assert "1 both)" in program_output("pmodel_tool", ["--info", str(tmp_path / "all.pmodel")])
     reference, (fixed,) = ort.InferenceSession(str(tmp_path / "m.onnx")), most.run(None, whole)
@@ -127,7 +127,7 @@ def test_rows_of_the_query_alone(tmp_path):
     keys = [(name, TensorProto.FLOAT, [1, 40, 16]) for name in ("k", "v")]
     g.save(tmp_path / "m.onnx", [("q", TensorProto.FLOAT, [1, "rows", 16]), *keys], ["y"])
     summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F16", 2, ranges={"rows": (1, 50, 1)})
-    assert summary["bounded"] == ["rows"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["rows"] and not summary["remarks"]
     session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
     rng = np.random.default_rng(9)
     for rows in (50, 1, 17):

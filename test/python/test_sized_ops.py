@@ -116,7 +116,7 @@ def test_against_onnxruntime(tmp_path, name, quantize, cores, tolerance):
     build(g)
     g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, shape)], ["y"])
     summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", quantize, cores, ranges={"batch": (1, 6, 1)})
-    assert summary["bounded"] == (["batch"] if name in BOUNDED else []), summary["remarks"]
+    assert list(summary["bounded"]) == (["batch"] if name in BOUNDED else []), summary["remarks"]
     session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
     reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
     for batch in (6, 1, 4):

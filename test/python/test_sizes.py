@@ -9,7 +9,7 @@ import pytest
 from graphs import F, I, info, save, weight
 from onnx import helper
 from pto_mlir import compiler
-from pto_mlir.runtime import InferenceSession, InvalidArgument
+from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools import model_transform
 
 RANDOM = np.random.default_rng(5)
@@ -72,7 +72,7 @@ def test_bits_are_those_of_a_fixed_size(tmp_path, quantize, tolerance, cores):
     convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, cores, sizes={"batch": [GREATEST]})
     most = InferenceSession(str(tmp_path / "most.pmodel"))
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, cores, ranges={"batch": (1, GREATEST, 1)})
-    assert summary["bounded"] == ["batch"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["batch"] and not summary["remarks"]
     session, reference = InferenceSession(str(tmp_path / "all.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
     assert session.get_inputs()[0].shape == [None, 48]
     for size in (GREATEST, 1, 16, 31, 2, 64, *RANDOM.integers(1, GREATEST, 3)):
@@ -131,7 +131,7 @@ def movements(path):
 def test_movements_of_rows(tmp_path, mode, cores):
     movements(tmp_path / "m.onnx")
     summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", cores, ranges={"batch": (1, 9, 1)})
-    assert summary["bounded"] == ["batch"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["batch"] and not summary["remarks"]
     session = InferenceSession(str(tmp_path / "m.pmodel"), mode=mode)
     reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
     for batch in (9, 1, 4, 7):
@@ -150,7 +150,7 @@ def test_two_sizes_are_one_number_of_rows(tmp_path, quantize, tolerance):
     convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, 24, sizes={"batch": [4], "length": [30]})
     ranges = {"batch": (1, 4, 1), "length": (1, 30, 1)}
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 24, ranges=ranges)
-    assert summary["bounded"] == ["batch", "length"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["batch", "length"] and not summary["remarks"]
     session, most = (InferenceSession(str(tmp_path / f"{name}.pmodel")) for name in ("all", "most"))
     whole = RANDOM.standard_normal((4, 30, 48)).astype(np.float32)
     (fixed,), reference = most.run(None, {"x": whole}), ort.InferenceSession(str(tmp_path / "m.onnx"))
@@ -199,7 +199,7 @@ def test_each_size_has_the_bits_of_its_own_file(tmp_path, quantize):
     positioned(tmp_path / "m.onnx")
     ranges = {"batch": (1, 4, 1), "length": (1, 90, 1)}
     summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 24, ranges=ranges)
-    assert summary["bounded"] == ["batch", "length"] and not summary["remarks"]
+    assert list(summary["bounded"]) == ["batch", "length"] and not summary["remarks"]
     session, reference = InferenceSession(str(tmp_path / "all.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
     tolerance = {"F32": 1e-4, "F16": 2e-2, "BF16": 2e-1}[quantize]
     for batch, length in ((1, 1), (1, 17), (1, 90), (4, 1), (3, 33), (2, 64), (4, 90)):
@@ -225,7 +225,7 @@ def test_words_of_two_sizes(tmp_path):
     summary = convert(
         tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", 3, ranges={"batch": (1, 3, 1), "length": (1, 6, 1)}
     )
-    assert summary["bounded"] == ["batch", "length"]
+    assert list(summary["bounded"]) == ["batch", "length"]
     session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
     reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
     for batch, length in ((3, 6), (1, 1), (2, 5)):
@@ -287,6 +287,46 @@ def test_what_is_bounded_is_said(tmp_path, capfd):
     assert InferenceSession(str(tmp_path / "m.pmodel")).get_inputs()[0].shape == [None, 48]
 
 
+@pytest.mark.parametrize(
+    ("listed", "bounded"),
+    [
+        (range(3, 54, 3), {"batch": (3, 51, 3)}),
+        (range(3, 51, 3), {}),  # 16 versions
+        (range(4, 55, 3), {}),  # no multiples of their step
+        ([*range(3, 51, 3), 54], {}),  # a gap
+    ],
+)
+def test_many_listed_sizes_are_one_net(tmp_path, listed, bounded):
+    """The listed sizes and no others run, whichever way."""
+    perceptron(tmp_path / "m.onnx")
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", sizes={"batch": list(listed)})
+    assert summary["bounded"] == bounded and not summary["remarks"]
+    session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for size in (listed[0], listed[1], listed[-1]):
+        x = matrix(size, 48)
+        np.testing.assert_allclose(
+            session.run(None, {"x": x})[0], reference.run(None, {"x": x})[0], rtol=1e-3, atol=1e-5
+        )
+    for size in (listed[0] + 1, listed[-1] + 3):
+        with pytest.raises((InvalidArgument, RuntimeFailure), match="batch|shape"):
+            session.run(None, {"x": matrix(size, 48)})
+
+
+def test_many_listed_sizes_without_a_rule_are_versions(tmp_path):
+    """Without a remark: a list asks for nothing else."""
+    save(
+        tmp_path / "m.onnx",
+        [node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Relu", ["t"], ["y"])],
+        [info("x", F, ["n", 6])],
+        [info("y", F, [6, "n"])],
+    )
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", sizes={"n": list(range(1, 19))})
+    assert summary["bounded"] == {} and not summary["remarks"]
+    x = matrix(17, 6)
+    given = InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(given, np.maximum(x.T, 0))
+
+
 HALVES = [node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["half"]), node("Mul", ["half", "two"], ["whole"])]
 
 
@@ -316,7 +356,7 @@ def test_what_has_no_rule_becomes_versions(tmp_path, nodes, shape, reason):
     )
     ranges = {"n": (2, 8, 2)}
     summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", ranges=ranges)
-    assert summary["bounded"] == []
+    assert list(summary["bounded"]) == []
     assert "a version is compiled for each size of 'n', since " in summary["remarks"][0]
     assert reason in summary["remarks"][0]
     session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))

@@ -44,11 +44,11 @@ struct TransformOptions {
 
 /// Numbers of an imported model, for reports.
 struct TransformSummary {
-  int64_t nodes = 0;                // ONNX nodes
-  int64_t ops = 0;                  // top ops
-  int64_t weightBytes = 0;          // bytes of the weights in use
-  std::vector<std::string> bounded; // names of dimensions whose sizes are known at run time
-  std::vector<std::string> remarks; // why a range became versions
+  int64_t nodes = 0;                        // ONNX nodes
+  int64_t ops = 0;                          // top ops
+  int64_t weightBytes = 0;                  // bytes of the weights in use
+  std::map<std::string, SizeRange> bounded; // dimensions whose sizes are known at run time
+  std::vector<std::string> remarks;         // why a range became versions
 };
 
 /// Imports ONNX to a top .mlir and a weights file next to it. Nullopt on failure, with `errors`; then nothing is

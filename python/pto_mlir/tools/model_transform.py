@@ -143,8 +143,7 @@ def transform(argv) -> int:
             users,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
-    for name in summary["bounded"]:
-        least, greatest, multiple = ranges[name]
+    for name, (least, greatest, multiple) in summary["bounded"].items():
         step = f" in multiples of {multiple}" if multiple != 1 else ""
         print(f"  size '{name}': {least} to {greatest}{step}, known at run time")
     for remark in summary["remarks"]:
