@@ -1,6 +1,6 @@
 """PyPTO programs: a Python DSL for tile kernels, held as an IR that is built, printed, compared and compiled."""
 
-from pypto.pypto_core import DataType, LogLevel, get_log_level, passes, set_log_level
+from pypto.pypto_core import DataType, InternalError, LogLevel, get_log_level, passes, set_log_level
 
 __version__ = "0.1.0+pto_mlir"
 
@@ -35,4 +35,4 @@ def __getattr__(name):
     raise AttributeError(f"module 'pypto' has no attribute {name!r}")
 
 
-__all__ = ["DataType", "LogLevel", "__version__", "get_log_level", "passes", "set_log_level"]
+__all__ = ["DataType", "InternalError", "LogLevel", "__version__", "get_log_level", "passes", "set_log_level"]

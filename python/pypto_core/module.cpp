@@ -45,7 +45,8 @@ void bindDataType(nb::module_ &m) {
 }
 
 /// Errors of the IR as Python's classes of the same names.
-void translateErrors() {
+void translateErrors(nb::module_ &m) {
+  nb::exception<InternalError>(m, "InternalError", PyExc_RuntimeError);
   nb::register_exception_translator([](const std::exception_ptr &error, void *) {
     try {
       std::rethrow_exception(error);
@@ -53,8 +54,6 @@ void translateErrors() {
       PyErr_SetString(PyExc_ValueError, held.what());
     } catch (const TypeError &held) {
       PyErr_SetString(PyExc_TypeError, held.what());
-    } catch (const InternalError &held) {
-      PyErr_SetString(PyExc_RuntimeError, held.what());
     }
   });
 }
@@ -84,6 +83,23 @@ void bindQueries(nb::module_ &m) {
         return names;
       },
       "Full names of all operations, today's generation.");
+  m.def(
+      "get_op",
+      [](const std::string &name) {
+        CHECK(FindOp(name)) << "Unknown operation " << name;
+        return std::make_shared<Op>(name);
+      },
+      nb::arg("name"), "The operation of that name. ValueError where there is none.");
+  m.def(
+      "is_incore_type",
+      [](FunctionType type) {
+        return type == FunctionType::InCore || type == FunctionType::AIC || type == FunctionType::AIV;
+      },
+      nb::arg("func_type"), "Whether functions of this kind run on a core.");
+  m.def(
+      "python_print_type",
+      [](const std::shared_ptr<Type> &type, const std::string &prefix) { return python_print(type, prefix); },
+      nb::arg("type"), nb::arg("prefix") = "pl", "A type as an annotation.");
   m.def(
       "op_aliases",
       [] {
@@ -321,7 +337,7 @@ NB_MODULE(pypto_core, m) {
   namespace nb = nanobind;
   using namespace pypto::python;
   nb::set_leak_warnings(false); // enumerations are held until the interpreter ends
-  translateErrors();
+  translateErrors(m);
   bindDataType(m);
   nb::module_ ir = m.def_submodule("ir");
   bindNodes(ir);

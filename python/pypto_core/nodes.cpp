@@ -156,7 +156,13 @@ void bindExprs(nb::module_ &m) {
   bindNode<ConstFloat, Expr>(m, "ConstFloat");
   bindNode<ConstBool, Expr>(m, "ConstBool");
   bindNode<Op, Node>(m, "Op");
-  bindNode<GlobalVar, Op>(m, "GlobalVar");
+  bindNode<GlobalVar, Op>(m, "GlobalVar") // a key of `functions` like its name
+      .def("__hash__", [](const GlobalVar &var) { return nb::hash(nb::str(var.name_.c_str())); })
+      .def("__eq__", [](const GlobalVar &var, const nb::object &other) {
+        if (nb::isinstance<nb::str>(other))
+          return var.name_ == nb::cast<std::string>(other);
+        return nb::isinstance<GlobalVar>(other) && var.name_ == nb::cast<const GlobalVar &>(other).name_;
+      });
   bindNode<Call, Expr>(m, "Call");
   bindNode<Submit, Call>(m, "Submit");
   bindNode<MakeTuple, Expr>(m, "MakeTuple");
@@ -207,7 +213,13 @@ void bindFunctions(nb::module_ &m) {
                      return functions;
                    })
       .def("get_function",
-           [](const Program &program, const std::string &name) { return toPython(program.GetFunction(name)); });
+           [](const Program &program, const std::string &name) { return toPython(program.GetFunction(name)); })
+      .def(
+          "get_global_var",
+          [](const Program &program, const std::string &name) -> std::shared_ptr<GlobalVar> {
+            return program.GetFunction(name) ? std::make_shared<GlobalVar>(name) : nullptr;
+          },
+          "What calls of the function of that name name, a key of `functions`; None where there is none.");
 }
 
 } // namespace

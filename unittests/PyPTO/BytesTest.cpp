@@ -68,10 +68,10 @@ TEST(Bytes, EveryPrefixAndEveryFlippedByteIsAnErrorOrAProgram) {
 TEST(Bytes, SaysWhatIsWrong) {
   auto message = [](std::string_view bytes) { return messageOf<ValueError>([&] { deserialize(bytes); }); };
   EXPECT_EQ(message("#!/bin/sh"), "not a stored PyPTO program");
-  EXPECT_EQ(message("PYPT\x07"), "stored form 7, this library reads 1");
-  EXPECT_EQ(message("PYPT\x01"), "the stored program ends early");
-  EXPECT_EQ(message(std::string_view("PYPT\x01\x00\x01\xff", 8)), "node of unknown kind 255");
-  EXPECT_EQ(message(std::string_view("PYPT\x01\x01\x02\xff\xfe\x00", 10)), "a string is no text");
+  EXPECT_EQ(message("PYPT\x07"), "stored form 7, this library reads 2");
+  EXPECT_EQ(message("PYPT\x02"), "the stored program ends early");
+  EXPECT_EQ(message(std::string_view("PYPT\x02\x00\x01\xff", 8)), "node of unknown kind 255");
+  EXPECT_EQ(message(std::string_view("PYPT\x02\x01\x02\xff\xfe\x00", 10)), "a string is no text");
 }
 
 TEST(Bytes, AChildThatIsThereIsOne) {

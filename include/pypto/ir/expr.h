@@ -134,7 +134,8 @@ public:
   std::vector<ExprPtr> deps_;
   ExprPtr core_num_; ///< null: one block
   bool sync_start_ = false;
-  ExprPtr predicate_; ///< null: always runs
+  ExprPtr predicate_;                ///< null: always runs
+  bool allow_early_resolve_ = false; ///< a hint to schedulers: successors may be released before this task ends
 
   Submit(OpPtr op, std::vector<ExprPtr> args, std::vector<ExprPtr> deps, TypePtr type, Span span);
 
@@ -144,6 +145,7 @@ public:
     f("core_num", &Submit::core_num_, kOptional);
     f("sync_start", &Submit::sync_start_, kOptional);
     f("predicate", &Submit::predicate_, kOptional);
+    f("allow_early_resolve", &Submit::allow_early_resolve_, kOptional);
   }
   PYPTO_NODE(Submit, Call)
 };

@@ -18,7 +18,7 @@ public:
 
   template <class F> static void Fields(F &&f) {
     f("functions", &Program::functions_, kPlain);
-    f("name", &Program::name_, kOptional);
+    f("name", &Program::name_, kNote | kOptional);
   }
   PYPTO_NODE(Program, IRNode)
   void Finish();

@@ -14,7 +14,7 @@
 namespace pypto::ir {
 
 inline constexpr std::string_view kMagic = "PYPT";
-inline constexpr uint8_t kVersion = 1;
+inline constexpr uint8_t kVersion = 2;
 /// Nodes of the tree that a walk sees when what is shared counts each time.
 inline constexpr uint64_t kMostVisits = 1 << 24;
 

@@ -181,6 +181,8 @@ std::string Printer::call(const Call &node) {
       appendItem(arguments, "sync_start=True");
     if (task.predicate_)
       appendItem(arguments, "predicate=(" + expr(task.predicate_) + ")");
+    if (task.allow_early_resolve_)
+      appendItem(arguments, "allow_early_resolve=True");
   }
   if (!node.kwargs_.empty())
     appendItem(arguments, keywords(node.kwargs_));

@@ -7,6 +7,15 @@ from pypto.pypto_core.codegen import (
     ISAMapper,
     PTOCodegen,
     TypeConverter,
+    generate_orchestration,
 )
 
-__all__ = ["CCECodegen", "CceCodegen", "CodeGenerator", "ISAMapper", "PTOCodegen", "TypeConverter"]
+__all__ = [
+    "CCECodegen",
+    "CceCodegen",
+    "CodeGenerator",
+    "ISAMapper",
+    "PTOCodegen",
+    "TypeConverter",
+    "generate_orchestration",
+]

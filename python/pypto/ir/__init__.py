@@ -2,7 +2,7 @@
 
 from pypto.pypto_core import DataType  # noqa: F401
 from pypto.pypto_core.ir import *  # noqa: F403
-from pypto.pypto_core.ir import Call, MemorySpace, Op
+from pypto.pypto_core.ir import Call, MemorySpace
 
 Mem = MemorySpace
 
@@ -12,15 +12,6 @@ def create_op_call(name, args=(), kwargs=None, span=None) -> Call:
     from pypto.pypto_core.ir import create_op
 
     return create_op(name, *args, **(kwargs or {}), **({} if span is None else {"span": span}))
-
-
-def get_op(name) -> Op:
-    """The operation of that name. ValueError where there is none."""
-    from pypto.pypto_core.ir import op_names
-
-    if name not in op_names():
-        raise ValueError(f"Unknown operation {name}")
-    return Op(name)
 
 
 def __getattr__(name):

@@ -254,9 +254,6 @@ class JitParser(Callees, FunctionParser):
         return super().closure_value(value, node)
 
     def operation(self, name, arguments, keywords, node):
-        if name == "pl.func_attr" or name.startswith("pl.static_"):
-            hint = f"one kernel: `{_SCOPE}`"
-            self.fail(UnsupportedFeatureError, f"{name} is not supported yet", node, hint)
         if name in _TENSORS:
             name = name.replace("pl.", "tensor.")
         call = super().operation(name, arguments, keywords, node)

@@ -3,7 +3,13 @@
 import ast
 
 from pypto.language import typing
-from pypto.language.parser.diagnostics import ParserTypeError
+from pypto.language.parser.diagnostics import (
+    InvalidOperationError,
+    ParserTypeError,
+    UndefinedVariableError,
+    UnknownShapeError,
+    hints,
+)
 from pypto.pypto_core import DataType, ir
 
 _MARKERS = {
@@ -11,6 +17,27 @@ _MARKERS = {
     for name in ("Tensor", "Tile", "Scalar", "Array", "Tuple", "Ptr", "Out", "InOut", "DistributedTensor")
 }
 _VIEWS = {"TileView": ir.TileView, "TensorView": ir.TensorView, "MemRef": ir.MemRef}
+
+
+_BARE_LAYOUTS = {name: getattr(ir.TensorLayout, name) for name in ("ND", "NZ", "DN")}
+
+
+def type_difference(declared, deduced):
+    """In what two types differ; empty where they agree. Extents known at run time agree with all."""
+    if type(declared) is not type(deduced):
+        return f"{type(declared).__name__}, not {type(deduced).__name__}"
+    if not isinstance(declared, (ir.TileType, ir.TensorType, ir.ScalarType)):
+        return ""
+    if declared.dtype != deduced.dtype:
+        return f"dtype {declared.dtype}, not {deduced.dtype}"
+    if isinstance(declared, ir.ScalarType):
+        return ""
+    if len(declared.shape) != len(deduced.shape):
+        return f"rank {len(declared.shape)}, not rank {len(deduced.shape)}"
+    for axis, (one, other) in enumerate(zip(declared.shape, deduced.shape, strict=True)):
+        if isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt) and one.value != other.value:
+            return f"shape dimension {axis} = {one.value}, not {other.value}"
+    return ""
 
 
 class Annotations:
@@ -65,26 +92,55 @@ class Annotations:
             self.fail(ParserTypeError, f"{ast.unparse(node)}: {error}", node)
         return made
 
+    read_extent = None  # what reads an extent of a view that is no constant, where the caller has its own way
+
     def element(self, node):
-        dtype = self.value(node)
+        shown = ast.unparse(node)
+        try:
+            dtype = self.value(node)
+        except InvalidOperationError as error:
+            self.fail(ParserTypeError, f"Unknown dtype: {shown} is no element type", node, error.hint)
         if not isinstance(dtype, DataType):
-            self.fail(ParserTypeError, f"{ast.unparse(node)} is no element type; one is `pl.FP32`", node)
+            message = f"{shown} is no element type: it must be a DataType; one is `pl.FP32`"
+            self.fail(ParserTypeError, message, node)
         return dtype
 
     def shaped(self, node, items):
         if len(items) < 2:
-            self.fail(ParserTypeError, f"{ast.unparse(node)} needs a shape and an element type", node)
-        shape = self.value(items[0])
+            message = f"{ast.unparse(node)} needs a shape and an element type: it requires both"
+            self.fail(ParserTypeError, message, node)
+        return [self.as_expr(each, items[0]) for each in self.extents(items[0])], self.element(items[1])
+
+    def extents(self, node):
+        """The extents of a shape: numbers and scalars of the IR."""
+        shape = self.known(node)
+        if isinstance(shape, tuple):
+            shape = list(shape)
         if not isinstance(shape, list):
-            hint = f"write `[{ast.unparse(items[0])}]`"
-            self.fail(ParserTypeError, "a shape is a list of extents", items[0], hint)
-        return [self.as_expr(each, items[0]) for each in shape], self.element(items[1])
+            hint = f"write `[{ast.unparse(node)}]`"
+            self.fail(ParserTypeError, "a shape is a list of extents: it must be a list or tuple", node, hint)
+        parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node] * len(shape)
+        return [self.extent(each, at, i) for i, (each, at) in enumerate(zip(shape, parts, strict=False))]
+
+    def extent(self, value, node, axis):
+        value = self.plain(value, node)
+        scalar = isinstance(value, ir.Expr) and isinstance(value.type, ir.ScalarType)
+        if not scalar and (isinstance(value, bool) or not isinstance(value, int)):
+            message = f"shape element {axis} must be int or pl.dynamic, not {ast.unparse(node)}"
+            self.fail(ParserTypeError, message, node, "extents are whole numbers")
+        return value
+
+    def known(self, node):
+        try:
+            return self.value(node)
+        except UndefinedVariableError as error:
+            self.fail(UnknownShapeError, f"Unknown shape variable: {error.message}", node, error.hint)
 
     def type_Tensor(self, node, items, make=ir.TensorType):
         shape, dtype = self.shaped(node, items)
         memref, view = None, None
         for item in items[2:]:
-            value = self.part(item)
+            value = self.layout_part(item)
             if isinstance(value, ir.MemRef):
                 memref = value
             elif isinstance(value, ir.TensorView):
@@ -92,9 +148,26 @@ class Annotations:
             elif isinstance(value, ir.TensorLayout) and value != ir.TensorLayout.DN:
                 view = None if value == ir.TensorLayout.ND else ir.TensorView(layout=value)
             else:
+                shown = ast.unparse(item)
                 hint = "DN goes with its strides, `pl.TensorView(stride=[1, 64], layout=pl.DN)`"
-                self.fail(ParserTypeError, f"{ast.unparse(item)} is no layout of a tensor", item, hint)
+                message = f"{shown} is no layout of a tensor: "
+                if value == ir.TensorLayout.DN:
+                    message += f"pl.Tensor[..., {shown}] is not supported"
+                else:
+                    message += "it must be a TensorLayout, a TensorView or a MemRef"
+                self.fail(ParserTypeError, message, item, hint)
         return make(shape, dtype, memref, view)
+
+    def layout_part(self, node):
+        """A layout, also by its bare name, a view or a buffer."""
+        if isinstance(node, ast.Name) and node.id in _BARE_LAYOUTS:
+            return _BARE_LAYOUTS[node.id]
+        try:
+            return self.part(node)
+        except InvalidOperationError:
+            of_view = isinstance(node, ast.Call)
+            names = ", ".join(f"`pl.{name}`" for name in ("ND", "NZ", "DN")[: 3 if of_view else 2])
+            self.fail(ParserTypeError, f"Unknown layout in {ast.unparse(node)}", node, f"layouts are {names}")
 
     def type_DistributedTensor(self, node, items):
         return self.type_Tensor(node, items, lambda shape, dtype, *_: ir.DistributedTensorType(shape, dtype))
@@ -105,7 +178,10 @@ class Annotations:
         for item in items[2:]:
             value = self.part(item)
             if type(value) not in parts:
-                self.fail(ParserTypeError, f"{ast.unparse(item)} says nothing about a tile", item)
+                message = f"{ast.unparse(item)} says nothing about a tile"
+                if isinstance(value, ir.TensorLayout):
+                    message += f": Tile does not accept layouts like {ast.unparse(item)}"
+                self.fail(ParserTypeError, message, item)
             parts[type(value)] = value
         return ir.TileType(shape, dtype, parts[ir.MemRef], parts[ir.TileView], parts[ir.MemorySpace])
 
@@ -121,6 +197,10 @@ class Annotations:
         return ir.PtrType(self.element(items[0]))
 
     def type_Tuple(self, node, items):
+        if len(items) == 1 and isinstance(items[0], ast.Tuple):  # pl.Tuple[()]
+            items = items[0].elts
+        if any(self.marker(item)[0] == "Tuple" for item in items):
+            self.fail(ParserTypeError, "Nested tuple types are not supported; list the parts", node)
         return ir.TupleType([self.type_of(item) for item in items])
 
     def part(self, node):
@@ -131,8 +211,13 @@ class Annotations:
         text = ast.unparse(node)
         if make is ir.MemRef and text in self.buffers:
             return self.buffers[text]
+        if make is not ir.MemRef and node.args:
+            self.fail(ParserTypeError, f"{node.func.attr} does not accept positional arguments", node)
+        if make is not ir.MemRef:
+            self.check_view(node, make)
+        read = self.value if make is ir.MemRef else self.view_field
         positional = [self.value(each) for each in node.args]
-        keywords = {each.arg: self.value(each.value) for each in node.keywords if each.arg}
+        keywords = {each.arg: read(each.value) for each in node.keywords if each.arg}
         if make is ir.MemRef and positional and isinstance(positional[0], str):  # pl.MemRef("name", slots=2)
             keywords.setdefault("name", positional[0])
             positional = [ir.MemorySpace.Vec]
@@ -141,6 +226,28 @@ class Annotations:
         )
         if make is ir.MemRef:
             self.buffers[text] = made
+        return made
+
+    def check_view(self, node, make):
+        for each in node.keywords:
+            if each.arg is None or each.arg.startswith("_") or not hasattr(make(), each.arg):
+                message = f"Unknown {node.func.attr} keyword {each.arg}"
+                self.fail(ParserTypeError, message, each, hints.nearest(each.arg or "", dir(make)))
+            for part in ast.walk(each.value):
+                if self.is_call(part, "yield_"):
+                    self.fail(ParserTypeError, f"a {node.func.attr} cannot contain pl.yield_", part)
+
+    def view_field(self, node):
+        """A field of a view; extents that are no constants are read by `read_extent` where there is one."""
+        if self.read_extent is None or not isinstance(node, (ast.List, ast.Tuple)):
+            return self.value(node)
+        simple = (ast.Constant, ast.Name, ast.UnaryOp)
+        return [self.value(each) if isinstance(each, simple) else self.own_extent(each) for each in node.elts]
+
+    def own_extent(self, node):
+        made = self.read_extent(node)
+        if not isinstance(made, ir.Expr) or not isinstance(made.type, ir.ScalarType) or not made.type.dtype.is_int():
+            self.fail(ParserTypeError, f"{ast.unparse(node)} must be an index expression", node)
         return made
 
     def plain(self, value, node):

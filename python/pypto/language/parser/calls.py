@@ -23,6 +23,7 @@ _CORES = {"aic": ir.CoreType.CUBE, "aiv": ir.CoreType.VECTOR}
 _GENERATED = ("pl.full", "pl.arange", "pl.random")
 _POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
 _SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
+_BUILTINS = {each.__name__: each for each in (abs, bool, float, int, len, list, max, min, sum, tuple)}
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
@@ -65,6 +66,8 @@ class Calls:
             return self.submit(node, callee.full)
         if isinstance(callee, Name) and callee.full == "system.task_dummy":
             return self.task_dummy(node)
+        if isinstance(node.func, ast.Name) and callee is _BUILTINS.get(node.func.id):
+            return self.known_call(callee, node)
         arguments, keywords = self.arguments(node)
         if isinstance(callee, ir.Function):
             return self.call_function(callee, arguments, keywords, node)
@@ -88,6 +91,16 @@ class Calls:
         scalar = self.scalar_call(name, arguments, keywords, node)
         return self.operation(name, arguments, keywords, node) if scalar is None else scalar
 
+    def known_call(self, function, node):
+        """len, min, .. of values that are known."""
+        arguments, keywords = self.arguments(node)
+        hint = hints.builtin(node.func.id)
+        known = all(isinstance(each, (bool, int, float, str, list, tuple, dict)) for each in arguments)
+        flat = [each for value in arguments for each in (value if isinstance(value, list) else [value])]
+        if not known or keywords or function is not len and any(isinstance(each, ir.Expr) for each in flat):
+            self.fail(InvalidOperationError, f"Unknown operation '{node.func.id}'", node, hint)
+        return scalars.fold(function, arguments, self.span(node))
+
     def open_extent(self, node):
         """pl.dynamic("M") in a shape: one extent for each name of a function."""
         arguments, keywords = self.arguments(node)
@@ -108,6 +121,8 @@ class Calls:
                 if isinstance(base, DataType):
                     return getattr(base, node.attr)
         if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.closure:
+            if node.id in _BUILTINS:
+                return _BUILTINS[node.id]
             self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hints.builtin(node.id))
         value = self.value(node)
         if isinstance(value, (Name, ir.Function)):
@@ -298,7 +313,11 @@ class Calls:
                 fields["sync_start"] = bool(self.value(keywords.pop("sync_start")))
         if "predicate" in keywords:
             fields["predicate"] = self.predicate(keywords.pop("predicate"))
-        keywords.pop("allow_early_resolve", None)  # it changes no result
+        if "allow_early_resolve" in keywords:  # a hint, which changes no result
+            held = self.value(keywords.pop("allow_early_resolve"))
+            if not isinstance(held, bool):
+                self.fail(ParserSyntaxError, "allow_early_resolve must be a constant bool", node)
+            fields["allow_early_resolve"] = held
         attrs = self.attributes(keywords.pop("attrs")) if "attrs" in keywords else {}
         marked = [*dict(call.attrs).get("dumps", ()), *self.dumps(keywords.pop("dumps", None), call)]
         if marked:

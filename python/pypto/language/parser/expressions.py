@@ -22,6 +22,10 @@ _MODULES = ("pypto.language", "pypto.language.distributed")
 _TYPES = (DataType, ir.Var, Name, Namespace, DynVar)
 
 
+def _bounds(node):
+    return node.lower, node.upper, node.step
+
+
 class Expressions:
     """Needs `self.env` (names of the program), `self.closure` (a mapping of Python's names), `self.source`."""
 
@@ -170,8 +174,16 @@ class Expressions:
         return value
 
     def value_Subscript(self, node):
+        held = self.entry_of_dictionary(node)
+        if held is not None:
+            return self.closure_value(held, node)
         base = self.value(node.value)
-        if isinstance(base, list):
+        if isinstance(base, (list, tuple)) and isinstance(node.slice, ast.Slice):
+            bounds = [None if each is None else self.value(each) for each in _bounds(node.slice)]
+            if not all(each is None or type(each) is int for each in bounds) or bounds[2] == 0:
+                self.fail(ParserTypeError, "a part of a list needs constant bounds", node.slice)
+            return list(base[slice(*bounds)])
+        if isinstance(base, (list, tuple)):
             index = self.value(node.slice)
             if not isinstance(index, int) or not -len(base) <= index < len(base):
                 message = f"this list needs a constant index below {len(base)}"
@@ -195,6 +207,35 @@ class Expressions:
         shape, offset, dropped = self.window(base, indices, node)
         keywords = {"drop_dims": dropped} if dropped and isinstance(base.type, ir.TensorType) else {}
         return self.operation("pl.slice", [base, shape, offset], keywords, node)
+
+    def dictionary(self, node):
+        """The dictionary of the closure that an expression names, else None."""
+        if isinstance(node, ast.Name) and node.id not in self.env:
+            held = self.closure.get(node.id)
+        else:
+            held = self.entry_of_dictionary(node) if isinstance(node, ast.Subscript) else None
+        return held if isinstance(held, dict) else None
+
+    def entry_of_dictionary(self, node):
+        """What a dictionary of the closure has under the key of a subscript; None for other subscripts."""
+        base = self.dictionary(node.value)
+        if base is None:
+            return None
+        key = self.value(node.slice)
+        if not isinstance(key, (str, int, float, bool)) or base.get(key) is None:
+            self.fail(
+                ParserTypeError, f"this dictionary has no {key!r}", node.slice, hints.nearest(str(key), map(str, base))
+            )
+        return base[key]
+
+    def is_call(self, node, *names):
+        """Whether a node calls pl.NAME."""
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in names
+            and isinstance(node.func.value, ast.Name)
+        )
 
     def window(self, base, indices, node):
         """Extents and offsets that subscripts select, and the axes of single indices."""

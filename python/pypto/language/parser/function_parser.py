@@ -10,6 +10,7 @@ from pypto.language.parser.expressions import Expressions
 from pypto.language.parser.returns import joined_returns
 from pypto.language.parser.scopes import Scopes
 from pypto.language.parser.statements import Statements
+from pypto.language.parser.static import Static
 from pypto.pypto_core import ir
 
 _IN, _OUT, _INOUT = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
@@ -86,7 +87,7 @@ def returned_parameters(function):
     return numbers
 
 
-class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, Scopes):
+class FunctionParser(Expressions, Calls, Annotations, Statements, Static, ControlFlow, Scopes):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
 
@@ -102,6 +103,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         self.returned = []
         self.scratch = set()  # tensors that operations use as they like
         self.lane = None  # of pl.split_aiv, and its mode
+        self.attrs, self.is_prologue = {}, True  # of the function; whether only pl.func_attr stood so far
         self.loads_tiles = True  # pl.full makes a tile then, else a tensor
 
     def emit(self, stmt):
@@ -170,6 +172,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
 
     def function(self, node, options):
         self.strict = bool(options.get("strict_ssa", False))
+        self.attrs = dict(options.get("attrs") or {})
         self.loads_tiles = any(isinstance(each, ast.Attribute) and each.attr == "load" for each in ast.walk(node))
         params, directions = self.parameters(node)
         declared = self.results(node)
@@ -196,7 +199,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
             param_directions=self.directions(node.name, params, directions, body),
             level=options.get("level"),
             role=options.get("role"),
-            attrs=options.get("attrs") or {},
+            attrs=self.attrs,
             requires_runtime_binding=bound and is_sub_worker,
         )
         ir.verify(found)

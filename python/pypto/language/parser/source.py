@@ -4,6 +4,7 @@ import ast
 import inspect
 import textwrap
 
+from pypto.language.parser import source_lookup
 from pypto.language.parser.diagnostics import ParserSyntaxError
 from pypto.pypto_core import ir
 
@@ -44,7 +45,8 @@ def parse_text(text, filename) -> tuple[ast.Module, Source]:
 def source_of(thing) -> tuple[ast.stmt, Source]:
     """The definition of a Python function or class, from its file."""
     try:
-        lines, first = inspect.getsourcelines(thing)
+        find = source_lookup.get_class_source_lines if inspect.isclass(thing) else inspect.getsourcelines
+        lines, first = find(thing)
         filename = inspect.getsourcefile(thing) or "<unknown>"
     except (OSError, TypeError):
         raise ParserSyntaxError(

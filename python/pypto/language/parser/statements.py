@@ -2,6 +2,7 @@
 
 import ast
 
+from pypto.language.parser.annotations import type_difference
 from pypto.language.parser.diagnostics import (
     ParserSyntaxError,
     ParserTypeError,
@@ -29,10 +30,16 @@ def _with_layout(declared, deduced):
     return ir.TileView(**{key: getattr(declared, key) for key in keys}, **layout)
 
 
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 class Statements:
     """Needs Expressions, Calls, Annotations; `self.out` takes the statements of the body in the making."""
 
     def statement(self, node):
+        is_attr = isinstance(node, ast.Expr) and (self.is_call(node.value, "func_attr") or _is_text(node.value))
+        self.is_prologue = self.is_prologue and is_attr
         method = getattr(self, f"stmt_{type(node).__name__}", None)
         if method is None:
             message = f"Unsupported: {type(node).__name__} is not supported in a kernel"
@@ -54,6 +61,10 @@ class Statements:
         if self.is_call(value, "yield_"):
             self.yield_to([], value)
             return
+        for name in ("static_print", "static_assert", "func_attr"):
+            if self.is_call(value, name):
+                getattr(self, name)(value)
+                return
         call = self.value(value)
         if isinstance(call, ir.Expr):
             self.emit(ir.EvalStmt(call, self.span(node)))
@@ -150,7 +161,7 @@ class Statements:
             held = "nothing" if isinstance(deduced, ir.UnknownType) else deduced
             self.fail(ParserTypeError, f"declared {declared}, but the value is {held}", node, _declare(held))
         if isinstance(declared, (ir.TileType, ir.TensorType)):
-            differs = self.difference(declared, deduced)
+            differs = type_difference(declared, deduced)
             if differs:
                 message = f"declared {declared}, but the value is {deduced}: {differs}"
                 self.fail(ParserTypeError, message, node, _declare(deduced))
@@ -163,17 +174,6 @@ class Statements:
             space = deduced.memory_space
         view = _with_layout(declared.tile_view, deduced.tile_view) or deduced.tile_view
         return ir.TileType(declared.shape, declared.dtype, declared.memref, view, space)
-
-    def difference(self, declared, deduced):
-        """In what two shaped types differ; empty where they agree."""
-        if declared.dtype != deduced.dtype:
-            return f"dtype {declared.dtype.name}, not {deduced.dtype.name}"
-        if len(declared.shape) != len(deduced.shape):
-            return f"{len(declared.shape)} axes, not {len(deduced.shape)}"
-        for axis, (one, other) in enumerate(zip(declared.shape, deduced.shape, strict=True)):
-            if isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt) and one.value != other.value:
-                return f"shape dimension {axis} = {one.value}, not {other.value}"
-        return ""
 
     def write_subscript(self, target, node):
         """dst[a:b, c:d] = src and arr[k] = v: the name is bound to what was assembled."""
@@ -219,15 +219,6 @@ class Statements:
         var = ir.Var("result", value.type, self.span(node))
         self.emit(ir.AssignStmt(var, value, self.span(node)))
         return var
-
-    def is_call(self, node, *names):
-        """Whether a node calls pl.NAME."""
-        return (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in names
-            and isinstance(node.func.value, ast.Name)
-        )
 
     def yield_to(self, names, node):
         """pl.yield_(..): what the enclosing loop or branch hands on, to the names on its left."""

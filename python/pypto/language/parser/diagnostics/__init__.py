@@ -11,9 +11,10 @@ from pypto.language.parser.diagnostics.exceptions import (
     ScopeIsolationError,
     SSAViolationError,
     UndefinedVariableError,
+    UnknownShapeError,
     UnsupportedFeatureError,
 )
-from pypto.language.parser.diagnostics.renderer import ErrorRenderer
+from pypto.language.parser.diagnostics.renderer import ErrorRenderer, concise_error_message
 
 __all__ = [
     "ErrorRenderer",
@@ -26,6 +27,8 @@ __all__ = [
     "SSAViolationError",
     "ScopeIsolationError",
     "UndefinedVariableError",
+    "UnknownShapeError",
     "UnsupportedFeatureError",
+    "concise_error_message",
     "hints",
 ]

@@ -53,6 +53,10 @@ class UndefinedVariableError(ParserError):
     """A name that nothing binds here."""
 
 
+class UnknownShapeError(UndefinedVariableError, ParserTypeError):
+    """A name in a shape that nothing binds."""
+
+
 class SSAViolationError(ParserError):
     """A second binding where only one is allowed; `previous_span` is the first."""
 

@@ -1,6 +1,27 @@
 """An error as text: message, place, the source line with a caret, hint, note."""
 
+import re
+
 _RED, _BLUE, _PLAIN = "\033[1;31m", "\033[1;34m", "\033[0m"
+
+
+_TAILS = ("\n\nC++ Traceback", "\n\nNo stack trace available")
+_CHECK = "Check failed:"
+
+
+def concise_error_message(error, strip_trailing_span=False) -> str:
+    """The text of an error without what the public back end's checks add: a C++ stack, the condition that failed and,
+    with `strip_trailing_span`, the place that stands in brackets before that."""
+    text = str(error)
+    for tail in _TAILS:
+        text = text.partition(tail)[0]
+    text, check, _ = text.partition(_CHECK)
+    if not check:
+        return text
+    text = text.rstrip("\n")
+    if strip_trailing_span:
+        text = re.sub(r"\s*\[[^\[\]]*:-?\d+:-?\d+\]$", "", text)
+    return text.strip() or "a check without a text failed; PTO_BACKTRACE=1 shows where"
 
 
 class ErrorRenderer:
