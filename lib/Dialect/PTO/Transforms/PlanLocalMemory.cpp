@@ -111,7 +111,8 @@ static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_
   return at;
 }
 
-/// Places `tiles` in order; returns the bytes needed.
+/// Places `tiles` in order; returns the bytes needed. In the order of first use, tiles that are no more alive are alive
+/// with none of those to come.
 static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_t alignment, bool share) {
   SmallVector<const Tile *> placed;
   int64_t need = 0;
@@ -120,8 +121,11 @@ static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_
       placed.push_back(&tile);
       need = std::max(need, tile.address + tile.bytes);
     }
+  bool byUse = share && llvm::is_sorted(order, [&](size_t a, size_t b) { return tiles[a].first < tiles[b].first; });
   for (size_t i : order) {
     Tile &tile = tiles[i];
+    if (byUse)
+      llvm::erase_if(placed, [&](const Tile *other) { return !other->fixed && other->last < tile.first; });
     tile.address = lowestFit(tile, placed, alignment, share);
     placed.push_back(&tile);
     need = std::max(need, tile.address + tile.bytes);
@@ -203,7 +207,11 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     llvm::sort(bySize, [&](size_t a, size_t b) {
       return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b);
     });
-    int64_t need = place(tiles, byUse, limit.alignment, /*share=*/false);
+    int64_t need = 0;
+    for (size_t i : byUse)
+      need += tiles[i].bytes;
+    if (need <= limit.bytes)
+      need = place(tiles, byUse, limit.alignment, /*share=*/false);
     if (need <= limit.bytes)
       return {true, need};
     need = place(tiles, byUse, limit.alignment, /*share=*/true);

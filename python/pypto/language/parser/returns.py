@@ -28,6 +28,15 @@ def _split(stmts):
     return stmts
 
 
+def _returns(stmts):
+    """The returns of statements and of those inside them."""
+    for stmt in stmts:
+        if isinstance(stmt, ast.Return):
+            yield stmt
+        for part in ("body", "orelse", "finalbody"):
+            yield from _returns(getattr(stmt, part, ()))
+
+
 def _values(node):
     return list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
 
@@ -49,7 +58,7 @@ def joined_returns(node):
     """The body of a function with one return at its end. Where not every way returns as many values it is the body as
     it is, and the parser says what is wrong with its returns."""
     stmts = _split(node.body)
-    returns = [each for stmt in stmts for each in ast.walk(stmt) if isinstance(each, ast.Return)]
+    returns = list(_returns(stmts))
     counts = {len(_values(each)) if each.value is not None else 0 for each in returns}
     if stmts is node.body or not _ends(stmts) or len(counts) != 1:
         return node.body
