@@ -54,7 +54,7 @@ std::optional<std::string> printPyPTO(const std::string &program, bool seed, Err
     std::string text;
     llvm::raw_string_ostream stream(text);
     ptotext::print(*module, stream);
-    return text;
+    return asGeneratorSpells(text);
   });
 }
 

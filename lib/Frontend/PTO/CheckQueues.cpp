@@ -119,7 +119,7 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
     for (Side *side : members) {
       if (whole.usedWhole && whole.usedSplit)
         return side->op->emitOpError(
-            "is used with split 0 and with split 1 or 2; one queue takes whole tiles or halves, on both sides");
+            "is used with split 0 and with another split; one queue takes whole tiles or halves, on both sides");
       if (side->nosplit == true && whole.usedSplit)
         return side->op->emitOpError("says nosplit = true, but tiles are split");
       if (side->nosplit == false && whole.usedWhole)

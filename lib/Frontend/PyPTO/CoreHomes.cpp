@@ -2,6 +2,7 @@
 // carry has settled.
 #include "CoreHomes.h"
 
+#include "LaneDivision.h"
 #include "Plan.h"
 #include "TileBuilder.h"
 #include "TileNodes.h"
@@ -324,6 +325,8 @@ Home CoreHomes::call(const ir::Call &call, const ir::Var *var) {
   auto operandIs = [&](Home held) { return source && of(source.get()) == held; };
   if (isExchange(call, "aiv_shard") || isExchange(call, "aic_gather")) {
     bool shards = isExchange(call, "aiv_shard");
+    if (!shards)
+      checkJoined(view.Operand("x")->type_, *view.Enum<ir::SplitMode>("mode"), call.span_);
     if (!inRegion || !operandIs(shards ? Home::Cube : Home::Vector))
       fail(call.span_, name + " takes a value of the " + (shards ? "cube core" : "vector cores") +
                            " in pl.split_aiv; give it one that is computed there");

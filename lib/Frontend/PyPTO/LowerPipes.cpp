@@ -11,14 +11,12 @@ namespace {
 /// What an op of queues says of its own: the number of the queue and how a tile is divided.
 SmallVector<NamedAttribute> queueOf(OpBuilder &b, const ir::OpView &call, const ir::Span &span) {
   SmallVector<NamedAttribute> attributes;
-  if (call.row()->Find("lane_stride") >= 0 && call.Keyword<int64_t>("lane_stride"))
-    fail(span, "lane_stride is not lowered yet");
   if (int64_t id = *call.Keyword<int64_t>("id"))
     attributes.push_back(b.getNamedAttr("id", b.getI32IntegerAttr(int32_t(id))));
   if (call.row()->Find("split") >= 0) {
     int64_t split = *call.Keyword<int64_t>("split");
-    if (split < 0 || split > 2)
-      fail(span, "split is 0, 1 or 2, not " + std::to_string(split));
+    if (split < 0 || split > 4)
+      fail(span, "split is 0 to 4, not " + std::to_string(split));
     attributes.push_back(b.getNamedAttr("split", b.getI8IntegerAttr(int8_t(split))));
   }
   return attributes;
@@ -61,6 +59,8 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
 }
 
 Value Lowering::push(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  if (call.Keyword<int64_t>("lane_stride") && *call.Keyword<int64_t>("split") == 0)
+    fail(op->span_, "lane_stride says where parts begin; this tile is whole");
   createOp(call.row()->pto, {{valueOf(call.Operand("tile"))}}, queueOf(b, call, op->span_), false);
   return nullptr;
 }
@@ -71,6 +71,14 @@ Value Lowering::pop(const ir::OpView &call, const ir::CallPtr &op, const ir::Var
     fail(op->span_, "a tile of a queue lies in the queue's buffer; it has no address of its own");
   OperationState state(loc, "pto." + std::string(call.row()->pto));
   state.addAttributes(queueOf(b, call, op->span_));
+  // The parts of two cores lie a box apart.
+  if (auto stride = call.Keyword<int64_t>("lane_stride")) {
+    int64_t split = *call.Keyword<int64_t>("split");
+    auto box = ir::ConstantInt(split % 2 ? type->shape_.front() : type->shape_.back());
+    if (split == 0 || stride != box)
+      fail(op->span_, "lane_stride is what a tile of a queue has along the axis that is split; another one is not "
+                      "lowered yet");
+  }
   auto tile = tileType(*b.getContext(), *type, options);
   if (tile.hasDynamicValidRows() || tile.hasDynamicValidCols()) {
     const std::vector<ir::ExprPtr> &valid = type->tile_view_->valid_shape;

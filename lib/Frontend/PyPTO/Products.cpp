@@ -11,6 +11,14 @@ namespace pto_mlir::pypto_frontend {
 
 namespace {
 
+/// Whether all of an axis holds data.
+bool isWholeAxis(const Window &window, size_t axis) {
+  if (window.valid.empty())
+    return true;
+  auto valid = ir::ConstantInt(window.valid[axis]);
+  return valid && valid == ir::ConstantInt(window.extents[axis]);
+}
+
 std::string sizesOf(const Contraction &product) {
   return std::to_string(product.m) + " x " + std::to_string(product.n);
 }
@@ -53,8 +61,7 @@ ir::VarPtr Tiler::factor(const ir::ExprPtr &operand, bool isTransposed) {
 
 /// A window in Mat.
 ir::VarPtr Tiler::wholeFactor(const Window &window, bool isTransposed) {
-  ir::VarPtr mat =
-      bind(make("tile.load", {window.tensor, tuple(window.offsets), tuple(window.extents)}, in(ir::MemorySpace::Mat)));
+  ir::VarPtr mat = bind(loadOf(window, in(ir::MemorySpace::Mat)));
   if (window.shape.size() != window.extents.size())
     mat = reshaped(mat, window.shape);
   return isTransposed ? bind(make("tile.transpose_view", {mat})) : mat;
@@ -88,8 +95,31 @@ Contraction Tiler::contraction(const ir::OpView &view, const ir::CallPtr &call) 
   if (k != k2)
     fail(place, "a product of " + std::to_string(k) + " columns and " + std::to_string(k2) + " rows");
   product.m = m, product.n = n, product.k = k;
+  if (!isWholeAxis(*a, product.aTransposed ? 0 : 1) || !isWholeAxis(*b, product.bTransposed ? 1 : 0))
+    fail(place, "a product sums over all " + std::to_string(k) +
+                    " columns, of which not all are valid; take a view of those that are");
   product.bytes = ir::ElementTypeOf(view.Operand("lhs")->type_)->GetByte();
   product.place = call->span_;
+  return product;
+}
+
+/// The product of what is valid, for one that is computed where it is stored: a store leaves the rest as it is.
+Contraction Tiler::wholly(Contraction product) const {
+  auto take = [&](Window &window, size_t axis, int64_t &extent) {
+    if (isWholeAxis(window, axis))
+      return;
+    auto valid = ir::ConstantInt(window.valid[axis]);
+    if (!valid || *valid < 1 || partOf)
+      fail(place, "a product of " + sizesOf(product) +
+                      " is greater than L0C, and how much of it is valid is not "
+                      "known when the program is compiled; compute it in parts");
+    extent = std::min(extent, *valid);
+    window.extents[axis] = window.shape[axis] = number(extent);
+  };
+  take(product.a, product.aTransposed ? 1 : 0, product.m);
+  take(product.b, product.bTransposed ? 0 : 1, product.n);
+  product.a.valid.clear();
+  product.b.valid.clear();
   return product;
 }
 
@@ -107,9 +137,14 @@ ir::VarPtr Tiler::part(const Window &window, bool isTransposed, ir::ExprPtr row,
     std::swap(row, column);
     std::swap(rows, columns);
   }
-  std::vector<ir::ExprPtr> offsets{sum(window.offsets[0], row), sum(window.offsets[1], column)};
-  ir::VarPtr mat = bind(make("tile.load", {window.tensor, tuple(offsets), tuple({number(rows), number(columns)})},
-                             in(ir::MemorySpace::Mat)));
+  Window cut = window;
+  cut.offsets = {sum(window.offsets[0], row), sum(window.offsets[1], column)};
+  cut.extents = {number(rows), number(columns)};
+  // An axis that is valid in part is not cut (contraction, wholly).
+  for (size_t axis = 0; axis < cut.valid.size(); ++axis)
+    if (isWholeAxis(window, axis))
+      cut.valid[axis] = cut.extents[axis];
+  ir::VarPtr mat = bind(loadOf(cut, in(ir::MemorySpace::Mat)));
   if (isTransposed)
     mat = bind(make("tile.transpose_view", {mat}));
   return bind(make("tile.move", {mat}, in(space)));
@@ -185,7 +220,7 @@ bool Tiler::late(const ir::VarPtr &var, const ir::CallPtr &call) {
     Contraction product = contraction(view, call);
     if (fits(product))
       return false;
-    lateProducts.emplace(var.get(), std::move(product));
+    lateProducts.emplace(var.get(), wholly(std::move(product)));
     return true;
   }
   const Contraction *product = view.row()->name == "tensor.cast" ? lateProduct(view.Operand("x")) : nullptr;
@@ -277,6 +312,7 @@ bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
     product = contraction(ir::OpView(*call), call);
     if (fits(product))
       return false;
+    product = wholly(std::move(product));
   } else if (!found) {
     return false;
   }

@@ -2,6 +2,7 @@
 #include "SplitCores.h"
 
 #include "CoreHomes.h"
+#include "LaneDivision.h"
 #include "TileBuilder.h"
 #include "TileNodes.h"
 
@@ -55,10 +56,6 @@ private:
   std::map<const ir::Var *, ValueQueue> byValue;
   std::vector<ValueQueue> order;
 };
-
-int64_t splitCode(ir::SplitMode mode) {
-  return mode == ir::SplitMode::UP_DOWN ? 1 : mode == ir::SplitMode::NONE ? 0 : 2;
-}
 
 /// The statements of one kind of core.
 class Side : ir::IRMutator {
@@ -188,6 +185,7 @@ private:
     if (regions++ && mode != op.mode_)
       fail(op.span_, "the regions of one kernel divide values in one way; give each the same mode");
     mode = op.mode_;
+    lane = op.lane_.get();
     inRegion = true;
     if (side == Home::Vector) {
       ir::CallPtr lane = ir::CreateOp("tile.get_subblock_idx", ir::Attrs(), op.span_);
@@ -209,11 +207,33 @@ private:
       fail(stmt.span_, "a kernel with pl.split_aiv does all that its vector cores do in there; move this into it");
     if (isMine(home)) {
       noteView(stmt);
-      out->push_back(std::make_shared<const ir::AssignStmt>(var, VisitExpr(stmt.value_), stmt.span_));
+      if (!storedWhereValid(var, call, stmt.span_))
+        out->push_back(std::make_shared<const ir::AssignStmt>(var, VisitExpr(stmt.value_), stmt.span_));
     } else if (homes.rootOf(var.get()) != var.get() && homes.of(var.get()) == Home::Both) {
       stands[var.get()] = VisitExpr(storedTo(*call));
     }
     handOn(var, stmt.span_);
+  }
+
+  /// A store of a value of which one vector core has nothing: a core stores what it has. Both take the value from its
+  /// queue and free the slot.
+  bool storedWhereValid(const ir::VarPtr &var, const std::shared_ptr<const ir::Call> &call, const ir::Span &span) {
+    if (!inRegion || !call || homes.rootOf(var.get()) == var.get() || homes.of(var.get()) != Home::Both)
+      return false;
+    ir::OpView view(*call);
+    auto source = view.row()->Find("source") >= 0 ? view.Operand("source") : call->args_[0];
+    std::vector<ir::ExprPtr> extents = emptyExtents(source->type_, lane);
+    if (extents.empty())
+      return false;
+    ir::ExprPtr has = ir::MakeBinary(ir::NodeKind::Gt, VisitExpr(extents[0]), number(0), pypto::DataType::BOOL, span);
+    ir::StmtPtr store = std::make_shared<const ir::EvalStmt>(VisitExpr(call), span);
+    if (call->op_->name_ == "tensor.assemble")
+      store = std::make_shared<const ir::AssignStmt>(
+          std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_), VisitExpr(call), span);
+    auto body = std::make_shared<const ir::SeqStmts>(Stmts{store}, span);
+    out->push_back(std::make_shared<const ir::IfStmt>(has, body, std::nullopt, std::vector<ir::VarPtr>(), span));
+    stands[var.get()] = VisitExpr(storedTo(*call));
+    return true;
   }
 
   /// The value goes to the core that reads it.
@@ -231,9 +251,9 @@ private:
     auto source = ir::As<ir::Var>(ir::OpView(call).Operand("x"));
     if (!source)
       fail(call.span_, call.op_->name_ + " takes a value that has a name");
-    int64_t split = splitCode(*ir::OpView(call).Enum<ir::SplitMode>("mode"));
+    auto divided = *ir::OpView(call).Enum<ir::SplitMode>("mode");
     ir::TypePtr whole = shards ? source->type_ : stmt.var_->type_;
-    checkHalves(whole, split, call.span_);
+    int64_t split = shards ? shardCode(whole, divided, call.span_) : joinCode(source->type_, divided, call.span_);
     if ((side == Home::Cube) == shards)
       push(source, stmt.var_, split, whole, call.span_);
     else
@@ -241,14 +261,6 @@ private:
     if (!shards)
       handOn(stmt.var_, stmt.span_);
   }
-  static void checkHalves(const ir::TypePtr &whole, int64_t split, const ir::Span &span) {
-    auto [rows, columns] = extentsOf(*ir::ShapeOf(whole), span);
-    int64_t extent = split == 1 ? rows : columns;
-    if (split && extent % 2)
-      fail(span, "a queue divides " + std::to_string(extent) + (split == 1 ? " rows" : " columns") +
-                     " into halves for the vector cores; give the value an even extent");
-  }
-
   static ir::ExprPtr storedTo(const ir::Call &call) {
     ir::OpView view(call);
     for (const char *operand : {"out", "target"})
@@ -382,6 +394,7 @@ private:
   std::map<const ir::Var *, ir::ExprPtr> stands; ///< what a variable is on this core
   std::set<const ir::Var *> popped;
   int regions = 0;
+  const ir::Var *lane = nullptr; ///< of the region
   bool inRegion = false;
 };
 

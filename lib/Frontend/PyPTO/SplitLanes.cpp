@@ -1,5 +1,6 @@
 // Scopes with pl.split_aiv: what each vector core does becomes a kernel of its own, and what the cube core does between
 // becomes others; what one core has of another goes through global memory.
+#include "LaneDivision.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
 #include "TileNodes.h"
@@ -59,11 +60,8 @@ Regions regionsOf(const ir::StmtPtr &stmt) {
 /// Where the half of a lane begins, by axis.
 std::vector<ir::ExprPtr> halfOf(const std::vector<ir::ExprPtr> &half, const ir::Call &call, int64_t lane) {
   std::vector<ir::ExprPtr> offsets = zeros(half.size());
-  auto mode = *ir::OpView(call).Enum<ir::SplitMode>("mode");
-  if (mode != ir::SplitMode::NONE) {
-    size_t axis = half.size() - (mode == ir::SplitMode::UP_DOWN ? 2 : 1);
-    offsets[axis] = number(lane * *ir::ConstantInt(half[axis]));
-  }
+  if (auto axis = dividedAxis(*ir::OpView(call).Enum<ir::SplitMode>("mode"), half.size()))
+    offsets[*axis] = number(lane * *ir::ConstantInt(half[*axis]));
   return offsets;
 }
 
@@ -126,7 +124,15 @@ protected:
   }
   ir::StmtPtr VisitStmt_(const ir::AssignStmtPtr &op) override {
     auto call = ir::As<ir::Call>(op->value_);
-    return call && isExchange(*call, "aic_gather") ? gather(*op, *call) : ir::IRMutator::VisitStmt_(op);
+    if (call && isExchange(*call, "aic_gather"))
+      return gather(*op, *call);
+    if (ir::ExprPtr target = call ? leftAlone(*call) : nullptr)
+      return std::make_shared<const ir::AssignStmt>(VisitDef(op->var_), VisitExpr(target), op->span_);
+    return ir::IRMutator::VisitStmt_(op);
+  }
+  ir::StmtPtr VisitStmt_(const ir::EvalStmtPtr &op) override {
+    auto call = ir::As<ir::Call>(op->expr_);
+    return call && leftAlone(*call) ? sequence({}, op->span_) : ir::IRMutator::VisitStmt_(op);
   }
   /// What is known of a lane decides a branch.
   ir::StmtPtr VisitStmt_(const ir::IfStmtPtr &op) override {
@@ -143,6 +149,22 @@ protected:
   }
 
 private:
+  /// What a store writes to, if this core has nothing to store; else null.
+  ir::ExprPtr leftAlone(const ir::Call &call) const {
+    bool isStore = call.op_->name_ == "tile.store", isAssemble = call.op_->name_ == "tensor.assemble";
+    if (!isStore && !isAssemble)
+      return nullptr;
+    ir::ExprPtr source = isStore ? call.args_[0] : ir::OpView(call).Operand("source");
+    if (!isEmptyOn(source->type_, region.lane_.get(), lane))
+      return nullptr;
+    return ir::OpView(call).Operand(isStore ? "out" : "target");
+  }
+  /// Extents that hold data; none said where this core has nothing, so that what it computes is of no matter.
+  std::vector<ir::ExprPtr> validHere(const std::vector<ir::ExprPtr> &extents) {
+    std::vector<ir::ExprPtr> made = mapped(extents);
+    bool isEmpty = llvm::any_of(made, [](const ir::ExprPtr &extent) { return ir::ConstantInt(extent) == 0; });
+    return isEmpty ? std::vector<ir::ExprPtr>() : made;
+  }
   std::vector<ir::ExprPtr> mapped(const std::vector<ir::ExprPtr> &extents) {
     std::vector<ir::ExprPtr> made;
     made.reserve(extents.size());
@@ -154,7 +176,7 @@ private:
   ir::TypePtr typed(const ir::TypePtr &type) {
     if (auto tile = ir::As<ir::TileType>(type); tile && tile->tile_view_) {
       ir::TileView view = *tile->tile_view_;
-      view.valid_shape = mapped(view.valid_shape);
+      view.valid_shape = validHere(view.valid_shape);
       if (view.valid_shape != tile->tile_view_->valid_shape)
         return std::make_shared<const ir::TileType>(tile->shape_, tile->dtype_, tile->memref_, view,
                                                     tile->memory_space_);
@@ -162,7 +184,7 @@ private:
     if (auto tensor = ir::As<ir::TensorType>(type);
         tensor && !ir::IsA<ir::DistributedTensorType>(type) && tensor->tensor_view_) {
       ir::TensorView view = *tensor->tensor_view_;
-      view.valid_shape = mapped(view.valid_shape);
+      view.valid_shape = validHere(view.valid_shape);
       if (view.valid_shape != tensor->tensor_view_->valid_shape)
         return std::make_shared<const ir::TensorType>(tensor->shape_, tensor->dtype_, tensor->memref_, view);
     }
@@ -175,15 +197,11 @@ private:
     const std::vector<ir::ExprPtr> &shape = *ir::ShapeOf(op.type_);
     std::vector<ir::ExprPtr> offsets = halfOf(shape, op, lane), valid;
     ir::TypePtr type = typed(op.type_);
-    if (auto tile = ir::As<ir::TileType>(type); tile && tile->tile_view_)
-      valid = tile->tile_view_->valid_shape;
-    else if (auto tensor = ir::As<ir::TensorType>(type); tensor && tensor->tensor_view_)
-      valid = tensor->tensor_view_->valid_shape;
-    for (const ir::ExprPtr &extent : valid)
-      if (ir::ConstantInt(extent) == 0)
-        fail(op.span_, "nothing of " + source->name_hint_ + " is valid on vector core " + std::to_string(lane) +
-                           ", which is not lowered yet; split the other axis, or use mode=pl.SplitMode.NONE");
+    valid = validOf(type);
     bool onTensors = op.op_->name_.starts_with("tensor.");
+    if (isEmptyOn(op.type_, region.lane_.get(), lane))
+      return ir::CreateOp(onTensors ? "tensor.full" : "tile.full",
+                          {{"", shape}, {"dtype", *ir::ElementTypeOf(type)}, {"value", number(0)}}, op.span_);
     ir::ExprPtr from = onTensors ? VisitExpr(source) : ir::ExprPtr(memory.at(source.get()));
     if (onTensors && valid.empty())
       return ir::CreateOp("tensor.slice", {{"", from}, {"", shape}, {"", offsets}}, op.span_);
@@ -204,6 +222,7 @@ private:
   ir::StmtPtr gather(const ir::AssignStmt &stmt, const ir::Call &op) {
     ir::VarPtr to = memory.at(stmt.var_.get());
     ir::ExprPtr part = VisitExpr(ir::OpView(op).Operand("x"));
+    checkJoined(ir::OpView(op).Operand("x")->type_, *ir::OpView(op).Enum<ir::SplitMode>("mode"), op.span_);
     ir::ExprPtr offsets = tuple(halfOf(*ir::ShapeOf(part->type_), op, lane));
     if (ir::IsA<ir::TileType>(part->type_))
       return std::make_shared<const ir::EvalStmt>(ir::CreateOp("tile.store", {part, offsets, to}, op.span_), op.span_);

@@ -55,6 +55,14 @@ inline std::optional<ir::MemorySpace> spaceOf(const ir::ExprPtr &tile) {
   return type ? type->GetMemorySpace() : std::nullopt;
 }
 
+/// What a tensor or tile says of how much of it holds data; empty for all.
+inline std::vector<ir::ExprPtr> validOf(const ir::TypePtr &type) {
+  if (auto tile = ir::As<ir::TileType>(type))
+    return tile->tile_view_ ? tile->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
+  auto tensor = ir::As<ir::TensorType>(type);
+  return tensor && tensor->tensor_view_ ? tensor->tensor_view_->valid_shape : std::vector<ir::ExprPtr>();
+}
+
 /// Extents of a shape of two axes; one axis is a row.
 inline std::pair<int64_t, int64_t> extentsOf(const std::vector<ir::ExprPtr> &shape, const ir::Span &span) {
   int64_t rows = 1, columns = 1;

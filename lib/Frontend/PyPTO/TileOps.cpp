@@ -24,7 +24,7 @@ std::optional<Window> Tiler::windowOf(const ir::ExprPtr &tensor) const {
   refuseLate(var);
   if (auto found = windows.find(var.get()); found != windows.end())
     return found->second;
-  return Window{var, zeros(shapeOf(var).size()), shapeOf(var), shapeOf(var)};
+  return Window{var, zeros(shapeOf(var).size()), shapeOf(var), shapeOf(var), validOf(var->type_)};
 }
 
 /// A view of a tensor in global memory; nothing for a slice of a computed one.
@@ -34,8 +34,16 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
     return std::nullopt;
   if (view.Elements("offset").size() != window->offsets.size())
     fail(place, "a view needs an offset for each axis");
-  if (!view.Elements("valid_shape").empty() || window->shape.size() != window->extents.size())
-    fail(place, "this view of a view, or one with valid_shape, is not lowered yet inside a kernel");
+  std::vector<ir::ExprPtr> dropped = view.Elements("drop_dims"), valid = view.Elements("valid_shape");
+  bool isPart = !valid.empty() || !window->valid.empty();
+  if (window->shape.size() != window->extents.size() || (isPart && !dropped.empty()))
+    fail(place, "this view of a view, or one with valid_shape that drops axes, is not lowered yet inside a kernel");
+  if (!window->valid.empty()) // of what the other view holds
+    valid = validOf(ir::CreateOp("tensor.slice",
+                                 {{"", view.Operand("x")}, {"", view.Operand("shape")}, {"", view.Operand("offset")}},
+                                 place)
+                        ->type_);
+  window->valid = std::move(valid);
   window->extents = view.Elements("shape");
   std::vector<ir::ExprPtr> offsets = view.Elements("offset");
   for (size_t axis = 0; axis < offsets.size(); ++axis) {
@@ -45,7 +53,6 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
               : ir::MakeBinary(ir::NodeKind::Add, window->offsets[axis], offsets[axis], pypto::DataType::INDEX, place);
   }
   window->shape = window->extents;
-  std::vector<ir::ExprPtr> dropped = view.Elements("drop_dims");
   for (size_t i = dropped.size(); i-- > 0;) {
     int64_t axis = ir::ConstantInt(dropped[i]).value_or(-1);
     if (axis < 0 || size_t(axis) >= window->shape.size())
@@ -57,8 +64,15 @@ std::optional<Window> Tiler::sliced(const ir::OpView &view) const {
   return window;
 }
 
+ir::CallPtr Tiler::loadOf(const Window &window, ir::Attrs keywords) {
+  std::vector<ir::ExprPtr> operands{window.tensor, tuple(window.offsets), tuple(window.extents)};
+  if (!window.valid.empty())
+    operands.push_back(tuple(window.valid));
+  return make("tile.load", std::move(operands), std::move(keywords));
+}
+
 ir::VarPtr Tiler::load(const Window &window) {
-  ir::VarPtr loaded = bind(make("tile.load", {window.tensor, tuple(window.offsets), tuple(window.extents)}));
+  ir::VarPtr loaded = bind(loadOf(window, {}));
   return window.shape.size() == window.extents.size() ? loaded : reshaped(loaded, window.shape);
 }
 

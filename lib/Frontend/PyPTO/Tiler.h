@@ -22,6 +22,7 @@ constexpr int64_t kMaxRuns = 512;
 struct Window {
   pypto::ir::VarPtr tensor;
   std::vector<pypto::ir::ExprPtr> offsets, extents, shape;
+  std::vector<pypto::ir::ExprPtr> valid; ///< of the extents what holds data, where that is not all
 };
 
 /// A product of parts of tensors: [m, n] of [m, k] and [k, n].
@@ -74,6 +75,7 @@ private:
   // Products (Products.cpp).
   Contraction contraction(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call) const;
   bool fits(const Contraction &product) const;
+  Contraction wholly(Contraction product) const;
   bool isPlain(const pypto::ir::OpView &view) const;
   pypto::ir::VarPtr factor(const pypto::ir::ExprPtr &operand, bool isTransposed);
   pypto::ir::VarPtr wholeFactor(const Window &window, bool isTransposed);
@@ -123,6 +125,7 @@ private:
   std::optional<Window> sliced(const pypto::ir::OpView &view) const;
   std::optional<Window> windowOf(const pypto::ir::ExprPtr &tensor) const;
   pypto::ir::VarPtr tile(const pypto::ir::ExprPtr &operand);
+  pypto::ir::CallPtr loadOf(const Window &window, pypto::ir::Attrs keywords);
   pypto::ir::VarPtr load(const Window &window);
   pypto::ir::VarPtr reshaped(const pypto::ir::VarPtr &tile, const std::vector<pypto::ir::ExprPtr> &shape);
 

@@ -108,25 +108,29 @@ TypePtr Deducer::matmul() const {
   DataType x = *ElementTypeOf(left), y = *ElementTypeOf(right);
   CHECK_AS(TypeError, onTensors() || x == y)
       << "identical lhs and rhs data types are needed, not " << x.Name() << " and " << y.Name();
-  if (call.Keyword<bool>("a_trans").value_or(false))
-    std::swap(a[a.size() - 2], a.back());
-  if (call.Keyword<bool>("b_trans").value_or(false))
-    std::swap(b[b.size() - 2], b.back());
+  auto transposed = [&](const char *keyword, Shape &shape, Shape &valid) {
+    if (!call.Keyword<bool>(keyword).value_or(false))
+      return;
+    std::swap(shape[shape.size() - 2], shape.back());
+    if (valid.size() >= 2)
+      std::swap(valid[valid.size() - 2], valid.back());
+  };
+  transposed("a_trans", a, validA);
+  transposed("b_trans", b, validB);
   CHECK(SameExtent(a.back(), b[b.size() - 2]))
       << "K differs: " << ShapeText(a) << " times " << ShapeText(b) << "; the columns of lhs are the rows of rhs";
   Shape shape = a.size() >= b.size() ? a : b;
   shape[shape.size() - 2] = a[a.size() - 2];
   shape.back() = b.back();
-  if (!onTensors()) {
-    Shape valid = shape;
-    if (validA.size() >= 2)
-      valid[valid.size() - 2] = validA[validA.size() - 2];
-    if (validB.size() >= 2)
-      valid.back() = validB.back();
+  Shape valid = shape;
+  if (validA.size() >= 2)
+    valid[valid.size() - 2] = validA[validA.size() - 2];
+  if (validB.size() >= 2)
+    valid.back() = validB.back();
+  if (!onTensors())
     return make(std::move(shape), x.IsFloat() ? DataType::FP32 : DataType::INT32, MemorySpace::Acc, std::move(valid));
-  }
   auto dtype = call.Keyword<DataType>("out_dtype");
-  return make(std::move(shape), dtype ? *dtype : PromoteTypes(x, y), std::nullopt);
+  return make(std::move(shape), dtype ? *dtype : PromoteTypes(x, y), std::nullopt, std::move(valid));
 }
 
 TypePtr Deducer::deduce() {

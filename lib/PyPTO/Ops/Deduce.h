@@ -19,6 +19,8 @@ ExprPtr ScaleExtent(const ExprPtr &extent, int64_t factor, int64_t divisor);
 bool SameExtent(const ExprPtr &a, const ExprPtr &b);
 /// min(max(extent - offset, 0), size): what of a window holds data.
 ExprPtr WindowExtent(const ExprPtr &extent, const ExprPtr &offset, const ExprPtr &size);
+/// What vector core `lane`, 0 or 1, has of `extent` when both have a stride of `half`.
+ExprPtr LaneExtent(const ExprPtr &extent, const ExprPtr &lane, int64_t half);
 
 } // namespace pypto::ir
 

@@ -169,10 +169,7 @@ TypePtr Deducer::shard() const {
     if (valid.size() != shape.size())
       valid = shape;
     bool isWhole = SameExtent(valid[*axis], shape[*axis]) && *whole % 2 == 0;
-    auto known = ConstantInt(lane);
-    ExprPtr offset = known ? Constant(*known * *ConstantInt(half))
-                           : MakeBinary(NodeKind::Mul, lane, half, DataType::INDEX, Span::unknown());
-    valid[*axis] = isWhole ? half : WindowExtent(valid[*axis], offset, half);
+    valid[*axis] = isWhole ? half : LaneExtent(valid[*axis], lane, *ConstantInt(half));
     shape[*axis] = half;
   }
   return make(std::move(shape), *ElementTypeOf(type), MemorySpace::Vec, std::move(valid));
@@ -184,9 +181,6 @@ TypePtr Deducer::join() const {
   if (auto axis = splitAxis(call, shape)) {
     auto half = ConstantInt(shape[*axis]);
     CHECK(half && *half <= (int64_t(1) << 40)) << "the axis that is split must have a constant extent";
-    auto known = valid.size() == shape.size() ? ConstantInt(valid[*axis]) : half;
-    CHECK(!known || *known == *half) << row.name << " re-joins the two lanes positionally, but each holds a part only ("
-                                     << *known << " of " << *half << "); fill it with `pl.fillpad` first";
     shape[*axis] = Constant(2 * *half);
     if (valid.size() == shape.size())
       valid[*axis] = shape[*axis];

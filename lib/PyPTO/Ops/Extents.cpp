@@ -44,6 +44,17 @@ ExprPtr WindowExtent(const ExprPtr &extent, const ExprPtr &offset, const ExprPtr
   return binary(NodeKind::Min, start == 0 ? left : binary(NodeKind::Max, left, Constant(0)), size);
 }
 
+ExprPtr LaneExtent(const ExprPtr &extent, const ExprPtr &lane, int64_t half) {
+  auto whole = ConstantInt(extent), known = ConstantInt(lane);
+  if (!whole || known) {
+    ExprPtr offset = known ? Constant(*known * half) : binary(NodeKind::Mul, lane, Constant(half));
+    return WindowExtent(extent, offset, Constant(half));
+  }
+  // With two lanes one of the bounds is enough.
+  ExprPtr left = binary(NodeKind::Sub, extent, binary(NodeKind::Mul, lane, Constant(half)));
+  return *whole <= half ? binary(NodeKind::Max, left, Constant(0)) : binary(NodeKind::Min, left, Constant(half));
+}
+
 DataType PromoteTypes(DataType a, DataType b) {
   if (a == b)
     return a;

@@ -126,6 +126,19 @@ std::string Printer::unary(const UnaryExpr &node, int strength) {
                        own < strength);
 }
 
+/// Whether a tile of a queue has the extents and the element type that its variable declares, so that the call says
+/// neither.
+bool Printer::isAsDeclared(const Call &call) const {
+  auto tile = declared ? As<TileType>(declared) : nullptr;
+  auto type = As<TileType>(call.type_);
+  if (!tile || !type || !call.op_->name_.starts_with("tile.tpop_from_"))
+    return false;
+  return tile->dtype_ == type->dtype_ && std::equal(tile->shape_.begin(), tile->shape_.end(), type->shape_.begin(),
+                                                    type->shape_.end(), [](const ExprPtr &a, const ExprPtr &b) {
+                                                      return ConstantInt(a) && ConstantInt(a) == ConstantInt(b);
+                                                    });
+}
+
 std::string Printer::operands(const Call &call) {
   std::string text;
   OpView view(call);
@@ -135,6 +148,8 @@ std::string Printer::operands(const Call &call) {
       appendItem(text, expr(arg));
     return text;
   }
+  if (isAsDeclared(call))
+    return text;
   bool named = false; // after an operand that was left out, or a keyword
   for (const OpParam &param : row->params) {
     if (!param.operand) {
@@ -184,8 +199,11 @@ std::string Printer::call(const Call &node) {
     if (task.allow_early_resolve_)
       appendItem(arguments, "allow_early_resolve=True");
   }
-  if (!node.kwargs_.empty())
-    appendItem(arguments, keywords(node.kwargs_));
+  Attrs said = node.kwargs_;
+  if (isAsDeclared(node))
+    std::erase_if(said, [](const auto &attr) { return attr.first == "dtype"; });
+  if (!said.empty())
+    appendItem(arguments, keywords(said));
   if (!node.attrs_.empty())
     appendItem(arguments, "attrs=" + dictionary(node.attrs_));
   return callee + "(" + arguments + ")";
@@ -203,7 +221,7 @@ std::string Printer::expr(const ExprPtr &node, int strength) {
   case NodeKind::ConstInt: {
     auto &constant = static_cast<const ConstInt &>(*node);
     std::string text = std::to_string(constant.value_);
-    if (constant.dtype_ != kDefaultInt)
+    if (constant.dtype_ != kDefaultInt || saysTypes)
       return pl + "const(" + text + ", " + dtype(constant.dtype_) + ")";
     return parenthesized(text, constant.value_ < 0 && strength > kUnaryStrength);
   }

@@ -36,7 +36,9 @@ void Printer::body(const StmtPtr &body, const std::vector<VarPtr> &results) {
 }
 
 void Printer::assign(const AssignStmt &stmt) {
+  declared = stmt.var_->type_;
   std::string value = expr(stmt.value_);
+  declared = nullptr;
   std::string annotation = IsA<TupleType>(stmt.var_->type_) ? "" : type(stmt.var_->type_);
   line(name(*stmt.var_) + (annotation.empty() ? "" : ": " + annotation) + " = " + value);
 }

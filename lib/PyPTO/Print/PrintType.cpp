@@ -14,10 +14,20 @@ std::string Printer::memref(const MemRef &memref) {
   return text + ")";
 }
 
+std::string Printer::extents(const std::vector<ExprPtr> &extents) {
+  std::string text;
+  for (const ExprPtr &extent : extents) {
+    saysTypes = !ConstantInt(extent);
+    appendItem(text, expr(extent));
+  }
+  saysTypes = false;
+  return "[" + text + "]";
+}
+
 std::string Printer::view(const TileView &view) {
   std::string text;
   if (!view.valid_shape.empty())
-    appendItem(text, "valid_shape=" + list(view.valid_shape));
+    appendItem(text, "valid_shape=" + extents(view.valid_shape));
   if (!view.stride.empty())
     appendItem(text, "stride=" + list(view.stride));
   if (view.start_offset)
@@ -37,7 +47,7 @@ std::string Printer::view(const TensorView &view) {
     appendItem(text, "stride=" + list(view.stride));
   appendItem(text, "layout=" + enumeration(view.layout));
   if (!view.valid_shape.empty())
-    appendItem(text, "valid_shape=" + list(view.valid_shape));
+    appendItem(text, "valid_shape=" + extents(view.valid_shape));
   if (view.pad != PadValue::null)
     appendItem(text, "pad=" + enumeration(view.pad));
   return pl + "TensorView(" + text + ")";

@@ -43,6 +43,7 @@ private:
   std::string binary(const BinaryExpr &expr, int strength);
   std::string unary(const UnaryExpr &expr, int strength);
   std::string call(const Call &call);
+  bool isAsDeclared(const Call &call) const;
   std::string operands(const Call &call);
   std::string list(const std::vector<ExprPtr> &elements);
   struct AttrText;
@@ -56,12 +57,15 @@ private:
   // PrintType.cpp
   std::string type(const TypePtr &type);
   std::string memref(const MemRef &memref);
+  std::string extents(const std::vector<ExprPtr> &extents);
   std::string view(const TileView &view);
   std::string view(const TensorView &view);
 
   std::string pl;
   std::string out;
   int depth = 0;
+  TypePtr declared;       ///< of the variable that gets the value
+  bool saysTypes = false; ///< integers in computed extents say their type
   std::unordered_map<const Var *, std::string> namesOf;
   std::unordered_set<std::string> taken;
   std::unordered_set<const Var *> bound; // parameters, and extents that have their line

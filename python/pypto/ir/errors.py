@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pypto.language.parser.diagnostics import (
     InvalidOperationError,
+    LaneError,
     PlacedError,
     ScopeIsolationError,
     UnsupportedFeatureError,
@@ -48,7 +49,12 @@ def _span(file, line, column):
     return span
 
 
-_KINDS = {"not lowered yet": UnsupportedFeatureError, "outside of the scope that computes": ScopeIsolationError}
+_KINDS = {
+    "the two lanes": LaneError,
+    "the two AIV lanes": LaneError,
+    "not lowered yet": UnsupportedFeatureError,
+    "outside of the scope that computes": ScopeIsolationError,
+}
 
 
 def of_compiler(text):

@@ -70,6 +70,21 @@ def _write_binaries(compiled, program, folder, config):
             write_meta(compiled, folder)
 
 
+def write_expanded(program, config):
+    """Writes the output tree of a program as its kernels are compiled, where `config` asks for files and no run."""
+    from pypto.ir.pass_manager import expanded
+    from pypto.language.parser.diagnostics import ParserError
+
+    if not (config.codegen_only and config.save_kernels and config.save_kernels_dir):
+        return
+    try:
+        program = expanded(program, config.processor)
+    except ParserError:  # a kernel that is compiled as several tasks
+        pass
+    folder = Path(config.save_kernels_dir)
+    write_tree(program, folder, None, config.processor, config.dump_passes, {"skip_ptoas": True})
+
+
 def write_tree(program, folder, backend_type, processor, dump_passes, others) -> dict:
     """Writes the output tree; gives what it lacks by name, with the reasons."""
     from pypto.backend import next_levels, output_tree

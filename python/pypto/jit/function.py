@@ -41,14 +41,17 @@ class JITFunction(Definition):
     def lower(self, *args, config=None, **keywords):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments as it is compiled
         (PassManager.run_passes), or as captured where a kernel cannot be divided, which is then compiled as several
-        tasks; nothing is kept. Without any: for what the annotations say."""
+        tasks; nothing is kept. Without any: for what the annotations say. LaneError, a ValueError, for values that
+        queues do not divide as the program says."""
         from pypto.ir.pass_manager import expanded
-        from pypto.language.parser.diagnostics import ParserError
+        from pypto.language.parser.diagnostics import LaneError, ParserError
 
         given = args or keywords or not self.order
         program = self.program(self.values(args, keywords) if given else dict.fromkeys(self.order))
         try:
             return expanded(program, _config(config).processor)
+        except LaneError:
+            raise
         except ParserError:
             return program
 
@@ -68,6 +71,9 @@ class JITFunction(Definition):
         return JitParser(source, closure or self.closure(), values).specialise(node, self.kind == "host")
 
     def _made(self, program, config, numbers=None):
+        from pypto.ir.program_compile import write_expanded
+
+        write_expanded(program, config)
         if self.kind == "host":
             from pypto.ir.distributed_compiled_program import DistributedCompiledProgram as Compiled
         else:

@@ -110,3 +110,28 @@ func.func @before_the_pop(%gm: !pto.ptr<f32>, %z: i32) attributes {pto.kernel_ki
   pto.tpop(%t, %q : !V, !pto.pipe) {split = 0}
   return
 }
+
+// -----
+
+!A = !pto.tile_buf<acc, 16x16xf32, valid=5x16, blayout=col_major, slayout=row_major, fractal=1024>
+module attributes {pto.target_arch = "a5"} {
+func.func @part_of_a_tile() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %z = arith.constant 256 : i32
+  %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
+  %a = pto.alloc_tile : !A
+  // expected-error @below {{divides an odd extent, or one that is valid in part, on the way from core to core; a5 divides whole tiles in equal halves there}}
+  pto.tpush(%a, %q : !A, !pto.pipe) {split = 1}
+  return
+}
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 9x32xf32, valid=?x?>
+func.func @uneven_parts_of_a_small_slot(%gm: !pto.ptr<f32>, %z: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 2048, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  %t = pto.declare_tile -> !V
+  // expected-error @below {{moves 2176 bytes with both halves, a slot of the queue has 2048}}
+  pto.tpop(%t, %q : !V, !pto.pipe) {split = 3}
+  return
+}

@@ -58,6 +58,28 @@ func.func @consumer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_ki
   return
 }
 
+// Parts that differ by one: the second begins behind the first one's box, and each core loads as many rows as it has.
+// CHECK-LABEL: func.func @uneven
+// CHECK-SAME: %{{.*}}: !pto.ptr<f32>, %[[ROWS:.*]]: index
+// CHECK: %[[HELD:.*]] = pto.alloc_tile addr = %{{.*}} valid_row = %[[ROWS]]
+// CHECK: %[[LANE:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: %[[ROW:.*]] = arith.muli %[[LANE]], %c9
+// CHECK: pto.make_tensor_view {{.*}} : !pto.tensor_view<17x32xf32>
+// CHECK: pto.partition_view %{{.*}}, offsets = [%[[ROW]], %{{.*}}], sizes = [%[[ROWS]], %{{.*}}]
+// CHECK-SAME: !pto.partition_tensor_view<?x32xf32>
+// CHECK: pto.tload {{.*}} outs(%[[HELD]]
+func.func @uneven(%gm: !pto.ptr<f32>, %rows: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c32 = arith.constant 32 : index
+  %z = arith.constant 0 : i32
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 2176, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  %t = pto.declare_tile -> !pto.tile_buf<vec, 9x32xf32, valid=?x?>
+  pto.tpop(%t, %q : !pto.tile_buf<vec, 9x32xf32, valid=?x?>, !pto.pipe) {split = 3}
+  pto.set_validshape %t, %rows, %c32 : !pto.tile_buf<vec, 9x32xf32, valid=?x?>
+  pto.texp ins(%t : !pto.tile_buf<vec, 9x32xf32, valid=?x?>) outs(%t : !pto.tile_buf<vec, 9x32xf32, valid=?x?>)
+  pto.tfree(%q : !pto.pipe) {split = 3}
+  return
+}
+
 // Direct transfers: the cube core waits for a free slot, moves halves into the vector cores' slots and sets a flag on each core; they wait on MTE2, the
 // producer of the tile, and release the slot when all readers of the ring are done.
 module attributes {pto.target_arch = "a5"} {

@@ -1221,8 +1221,8 @@ module attributes {pto.target_arch = "a5"} {
 func.func @queue_split(%V: !V) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %z = arith.constant 0 : i32
   %h = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
-  // expected-error @below {{expects split 0 (whole), 1 (upper and lower) or 2 (left and right), got 3}}
-  pto.tpush(%V, %h : !V, !pto.pipe) {split = 3}
+  // expected-error @below {{expects split 0 (whole), 1 (upper and lower) or 2 (left and right), 3 or 4 (the same with one more in the first part), got 5}}
+  pto.tpush(%V, %h : !V, !pto.pipe) {split = 5}
   return
 }
 }

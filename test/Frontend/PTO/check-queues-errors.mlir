@@ -20,7 +20,7 @@ func.func @alone() {
 !A = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 func.func @cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %b = pto.import_reserved_buffer {name = "q", peer_func = @vector} -> i32
-  // expected-error @below {{is used with split 0 and with split 1 or 2}}
+  // expected-error @below {{is used with split 0 and with another split}}
   pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %b : i32, v2c_consumer_buf = %b : i32)
   %a = pto.alloc_tile : !A
   pto.tpush_to_aiv (%a : !A) {split = 1}

@@ -1,5 +1,7 @@
 """Programs as they are compiled: scopes as functions, and kernels of both kinds of core as groups with queues."""
 
+import re
+
 import numpy as np
 import pypto.language as pl
 import pytest
@@ -215,6 +217,100 @@ def test_one_kind_of_core_is_no_group():
 
     made = expanded(scale.lower(numbers(16, 32), np.zeros((16, 32), np.float32)))
     assert {each.func_type for each in made.functions.values()} == {Kind.AIV, Kind.Orchestration}
+
+
+def lanes_of(rows, valid, mode=pl.SplitMode.UP_DOWN, columns=32):
+    """exp(a @ w^T) by halves, of a box of `rows` of which `valid` are there; into y as far as it goes."""
+    half = [(rows + 1) // 2, 32] if mode == pl.SplitMode.UP_DOWN else [rows, 16]
+    down, right = (half[0], 0) if mode == pl.SplitMode.UP_DOWN else (0, half[1])
+
+    @pl.jit
+    def halves(a: pl.Tensor, w: pl.Tensor, y: pl.InOut[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="parts"):
+            some = pl.slice(a, [rows, 64], [0, 0], valid_shape=[valid, 64])
+            acc = pl.matmul(some, pl.slice(w, [32, 64], [0, 0], valid_shape=[columns, 64]), b_trans=True)
+            for lane in pl.split_aiv(2, mode=mode):
+                part = pl.exp(pl.aiv_shard(acc))
+                y[lane * down : lane * down + half[0], lane * right : lane * right + half[1]] = part
+        return y
+
+    arrays = numbers(valid, 64) / 64, numbers(columns, 64, seed=1) / 64, np.zeros((rows, 32), np.float32)
+    return halves, arrays
+
+
+@pytest.mark.parametrize(
+    "rows, valid, code", [(16, 16, 1), (16, 15, 3), (16, 5, 1), (16, 8, 1), (16, 1, 1), (17, 17, 3)]
+)
+def test_parts_of_what_is_valid(rows, valid, code):
+    """The second core begins behind the first one's half; what it has may be one row less, or nothing."""
+    parts, (a, w, y) = lanes_of(rows, valid)
+    made = expanded(parts.lower(a, w, y))
+    for core, op in ("aic", "tpush_to_aiv"), ("aiv", "tpop_from_aic"), ("aiv", "tfree_to_aic"):
+        text = ir.python_print(made.get_function(f"parts_{core}"))
+        assert f"pl.tile.{op}(" in text and f"split={code}" in text
+    assert ("if " in ir.python_print(made.get_function("parts_aiv"))) == (valid <= 8)
+    run(made, BackendType.Ascend910B, a, w, y)
+    check(y[:valid], np.exp(a.astype(np.float64) @ w.T))
+    assert not y[valid:].any()
+
+
+@pytest.mark.parametrize(
+    "rows, valid, mode, columns, message",
+    [
+        (16, 13, pl.SplitMode.UP_DOWN, 32, "leaves the two AIV lanes 8 and 5 cells"),
+        (16, 5, pl.SplitMode.UP_DOWN, 20, "a per-lane row extent (5 of 16)"),
+        (16, 16, pl.SplitMode.LEFT_RIGHT, 20, "valid column extent (20 of 32)"),
+    ],
+)
+def test_parts_that_no_queue_divides(rows, valid, mode, columns, message):
+    """`lower` says so; a run takes memory instead of a queue."""
+    parts, (a, w, y) = lanes_of(rows, valid, mode, columns)
+    with pytest.raises(ValueError) as error:
+        parts.lower(a, w, y)
+    assert message in str(error.value) and "set_validshape" in str(error.value)
+    parts(a, w, y)
+    check(y[:valid, :columns], np.exp(a.astype(np.float64) @ w.T))
+    assert not y[valid:].any() and not y[:, columns:].any()
+
+
+@pytest.mark.parametrize("rows, valid", [(17, 17), (16, 5)])
+def test_no_uneven_parts_from_core_to_core(rows, valid):
+    parts, (a, w, y) = lanes_of(rows, valid)
+    set_backend_type(BackendType.Ascend950)
+    try:
+        made = expanded(parts.program(parts.values((a, w, y), {})))
+        with pytest.raises(ParserError, match="a5 divides whole tiles in equal halves there"):
+            run(made, BackendType.Ascend950, a, w, y)
+    finally:
+        reset_for_testing()
+
+
+def test_parts_that_do_not_join():
+    @pl.jit
+    def joined(x: pl.Tensor, q: pl.Tensor, y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+                part = pl.slice(x, [8, 64], [lane * 8, 0], valid_shape=[5, 64])
+                whole = pl.aic_gather(part)
+            y[:] = pl.matmul(q, whole, b_trans=True)
+        return y
+
+    arrays = numbers(16, 64), numbers(16, 64), np.zeros((16, 16), np.float32)
+    for call in joined.lower, joined:
+        with pytest.raises(
+            ValueError, match=r"re-joins the two lanes positionally, but each holds a part only \(5 of 8\)"
+        ):
+            call(*arrays)
+
+
+def test_text_of_the_public_generator(tmp_path):
+    """`codegen_only` writes the output tree, with names and spaces as the public generator has them."""
+    parts, arrays = lanes_of(16, 15)
+    parts(*arrays, config=RunConfig(codegen_only=True, save_kernels=True, save_kernels_dir=str(tmp_path)))
+    text = (tmp_path / "ptoas" / "parts.pto").read_text()
+    assert re.search(r"pto.tpush_to_aiv\(.*\) \{split = 3\}", text) and "pto.tfree_from_aic {split = 3}" in text
+    assert re.search(r"pto.tpop_from_aic\(%\w+, %c32_index\) \{split = 3\}", text)
+    assert "%c15_index = arith.constant 15 : index" in text and not arrays[2].any()
 
 
 def refused(body):

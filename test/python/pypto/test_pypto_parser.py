@@ -242,7 +242,7 @@ def test_subscripts():
         "t: pl.Tile[[64, 16], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[n, 16], "
         "blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box, fractal=512)] = "
         "pl.tile.load(x, [0, 0], [64, 16], [n, 16])\n"
-        "u: pl.Tile[[16, 16], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[pl.min(n, 16), 16], "
+        "u: pl.Tile[[16, 16], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[pl.min(n, pl.const(16, pl.INDEX)), 16], "
         "blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box, fractal=512)] = "
         "pl.tile.slice(t, [16, 16], [0, 0])\n"
         "y_1: pl.Tensor[[64, 32], pl.FP32] = pl.tensor.assemble(y, part, [16, 0])\n"

@@ -110,12 +110,12 @@ def refused(body, kind=Kind.AIC):
             "a queue has 8 slots, or 4 in each of two directions",
         ),
         (
-            lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, split=3)),
-            "split is 0, 1 or 2, not 3",
+            lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, split=5)),
+            "split is 0 to 4, not 5",
         ),
         (
-            lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, lane_stride=3)),
-            "lane_stride is not lowered yet",
+            lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, split=1, lane_stride=3)),
+            "lane_stride is what a tile of a queue has along the axis that is split",
         ),
     ],
 )

@@ -64,6 +64,9 @@ PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::Prog
 /// a Group that calls one of each, with queues between them. Throws as lowerPyPTO for a kernel that cannot be divided.
 pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &program, const pto::Target &target);
 
+/// The text of such a module with the names and spaces of the public generator: `%c8_index`, `{split = 1}`.
+std::string asGeneratorSpells(const std::string &text);
+
 /// The launches of the host program as JSON, with the tensors that each gets, for those who run them one by one
 /// (pypto/runtime/dumps.py). Throws as lowerPyPTOProgram, and where the run decides what is launched.
 std::string listPyPTOLaunches(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,

@@ -24,8 +24,10 @@ static std::optional<KernelKind> kindAround(Operation *op) {
 }
 
 static LogicalResult verifySplit(Operation *op, int64_t split) {
-  if (split < 0 || split > 2)
-    return op->emitOpError("expects split 0 (whole), 1 (upper and lower) or 2 (left and right), got ") << split;
+  if (split < 0 || split > 4)
+    return op->emitOpError("expects split 0 (whole), 1 (upper and lower) or 2 (left and right), 3 or 4 (the same with "
+                           "one more in the first part), got ")
+           << split;
   return success();
 }
 

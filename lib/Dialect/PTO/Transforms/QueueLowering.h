@@ -47,6 +47,9 @@ private:
 /// First bytes of the reserved buffers of the module, by name.
 using Bases = std::map<std::string, int64_t>;
 
+/// Whether a split other than 0 divides rows: 1 and 3; 2 and 4 divide columns.
+inline bool splitsRows(int64_t split) { return split % 2 == 1; }
+
 /// Replaces the queue ops of one core's function. QueueSlots.cpp has the addresses, QueuePush.cpp and QueuePop.cpp the
 /// two ends, QueueCounts.cpp the tile counts through control flow.
 class QueueLowering {
@@ -75,9 +78,9 @@ private:
   void wait(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, int64_t flag);
   void raise(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, int64_t flag);
   mlir::Value slotView(mlir::OpBuilder &b, mlir::Location loc, const Side &side, mlir::Value count, TileBufType tile,
-                       int64_t split, mlir::Type &type);
+                       int64_t split, mlir::Type &type, mlir::Value valid = {});
   void byFirstOnly(mlir::Operation *store);
-  mlir::LogicalResult checkFit(mlir::Operation *op, const Side &side, TileBufType tile, bool isHalf);
+  mlir::LogicalResult checkFit(mlir::Operation *op, const Side &side, TileBufType tile, int64_t split);
   mlir::LogicalResult collect();
   mlir::LogicalResult eraseDead();
   AllocTileOp poppedTile(TPopOp op, const Side &side, TileBufType tile, mlir::Value count);

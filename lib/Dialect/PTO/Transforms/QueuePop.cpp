@@ -46,7 +46,7 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
   if (!tile || !declared)
     return op.emitOpError("expects a tile of declare_tile");
   int64_t split = static_cast<int8_t>(op.getSplit());
-  if (failed(checkFit(op, side, tile, !isCube && split != 0)))
+  if (failed(checkFit(op, side, tile, split)))
     return failure();
   int64_t place = side.queue.placeBytes(getAlignedBytes(tile, arch));
   int64_t ring = place * side.queue.localSlots;
@@ -65,7 +65,10 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
     b.create<SlotReadyOp>(loc, alloc.getResult());
   } else {
     Type type;
-    Value view = slotView(b, loc, side, count, tile, split, type);
+    bool saysPart =
+        !isCube && split != 0 && (splitsRows(split) ? tile.hasDynamicValidRows() : tile.hasDynamicValidCols());
+    Value part = splitsRows(split) ? alloc.getValidRow() : alloc.getValidCol();
+    Value view = slotView(b, loc, side, count, tile, split, type, saysPart ? part : Value());
     b.create<TLoadOp>(loc, view, alloc.getResult());
   }
   DominanceInfo dominance(func);

@@ -59,7 +59,7 @@ LogicalResult QueueLowering::push(TPushOp op, Value count) {
   if (!tile)
     return op.emitOpError("pushes a ") << op.getTile().getType() << ", only tiles have instructions";
   int64_t split = static_cast<int8_t>(op.getSplit());
-  if (failed(checkFit(op, side, tile, !isCube && split != 0)))
+  if (failed(checkFit(op, side, tile, split)))
     return failure();
   OpBuilder b(op);
   Location loc = op.getLoc();

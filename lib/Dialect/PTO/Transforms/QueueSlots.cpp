@@ -54,9 +54,10 @@ std::pair<int64_t, int64_t> QueueLowering::extentOf(TileBufType tile) {
 }
 
 /// The rectangle of slot `count` rem slots that holds this core's tile. Slots are row-major; a vector core's tile is
-/// half of one when split.
+/// half of one when split, and of parts that differ by one the first has all of its box. Where a core says at run time
+/// how much it has (`valid`), it takes that.
 Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile,
-                              int64_t split, Type &type) {
+                              int64_t split, Type &type, Value valid) {
   Indices i(b, loc);
   Value bytes = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.queue.slots), side.queue.slotBytes);
   bytes = i.of<arith::AddIOp>(bytes, side.ringOffset);
@@ -67,28 +68,42 @@ Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Valu
   Value row = i.constant(0), col = row;
   if (!isCube && split != 0) {
     Value lane = b.create<arith::IndexCastOp>(loc, b.getIndexType(), b.create<GetSubBlockIdxOp>(loc));
-    if (split == 1) {
-      allRows *= 2;
+    int64_t less = split > 2; // than two boxes
+    if (splitsRows(split)) {
+      allRows = 2 * rows - less;
       row = i.of<arith::MulIOp>(lane, rows);
     } else {
-      allCols *= 2;
+      allCols = 2 * cols - less;
       col = i.of<arith::MulIOp>(lane, cols);
     }
+  }
+  Value numRows = i.constant(rows), numCols = i.constant(cols);
+  if (valid) {
+    (splitsRows(split) ? numRows : numCols) = valid;
+    (splitsRows(split) ? rows : cols) = ShapedType::kDynamic;
   }
   auto whole = b.create<MakeTensorViewOp>(loc, TensorViewType::get(b.getContext(), {allRows, allCols}, element), gm,
                                           ValueRange{i.constant(allRows), i.constant(allCols)},
                                           ValueRange{i.constant(allCols), i.constant(1)});
   type = PartitionTensorViewType::get(b.getContext(), {rows, cols}, element);
-  return b.create<PartitionViewOp>(loc, type, whole, ValueRange{row, col},
-                                   ValueRange{i.constant(rows), i.constant(cols)});
+  return b.create<PartitionViewOp>(loc, type, whole, ValueRange{row, col}, ValueRange{numRows, numCols});
 }
 
-/// A tile must fit its slot, halves of one together. From core to core places are as large as tiles need.
-LogicalResult QueueLowering::checkFit(Operation *op, const Side &side, TileBufType tile, bool isHalf) {
-  if (side.queue.direct)
-    return success();
+/// A tile must fit its slot, parts of one together. From core to core places are as large as tiles need, and what is
+/// divided there are boxes.
+LogicalResult QueueLowering::checkFit(Operation *op, const Side &side, TileBufType tile, int64_t split) {
   auto [rows, cols] = extentOf(tile);
-  int64_t bytes = rows * cols * getElementBits(tile.getElementType()) / 8 * (isHalf ? 2 : 1);
+  bool isHalf = !isCube && split != 0;
+  if (side.queue.direct) {
+    bool isPart = splitsRows(split) ? rows != tile.getRows() : cols != tile.getCols();
+    if (split > 2 || (isCube && split != 0 && isPart))
+      return op->emitOpError("divides an odd extent, or one that is valid in part, on the way from core to core; ")
+             << arch.name << " divides whole tiles in equal halves there";
+    return success();
+  }
+  int64_t part = splitsRows(split) ? cols : rows; // of one row or column that the second part lacks
+  int64_t elements = rows * cols * (isHalf ? 2 : 1) - (isHalf && split > 2 ? part : 0);
+  int64_t bytes = elements * getElementBits(tile.getElementType()) / 8;
   if (bytes > side.queue.slotBytes)
     return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "")
                                      << ", a slot of the queue has " << side.queue.slotBytes;

@@ -108,6 +108,12 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
 
     def emit(self, stmt):
         super().emit(stmt)
+        if isinstance(stmt, ir.IfStmt) and stmt.return_vars:
+            ends = [each.stmts[-1].value for each in (stmt.then_body, stmt.else_body)]
+            for result, *values in zip(stmt.return_vars, *ends, strict=True):
+                roots = [self.root(value) for value in values]
+                if roots[0] is roots[1] and isinstance(roots[0], ir.Var) and isinstance(result.type, ir.TensorType):
+                    self.roots[result] = roots[0]
         if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.TupleGetItemExpr):
             given = self.given_back.get(stmt.value.tuple, [])
             if stmt.value.index < len(given) and isinstance(given[stmt.value.index], ir.Var):

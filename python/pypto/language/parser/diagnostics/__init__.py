@@ -3,6 +3,7 @@
 from pypto.language.parser.diagnostics import hints
 from pypto.language.parser.diagnostics.exceptions import (
     InvalidOperationError,
+    LaneError,
     OperandError,
     ParserError,
     ParserSyntaxError,
@@ -19,6 +20,7 @@ from pypto.language.parser.diagnostics.renderer import ErrorRenderer, concise_er
 __all__ = [
     "ErrorRenderer",
     "InvalidOperationError",
+    "LaneError",
     "OperandError",
     "ParserError",
     "ParserSyntaxError",

@@ -77,5 +77,9 @@ class OperandError(InvalidOperationError, ParserTypeError):
     """An operation that does not take an operand of this type."""
 
 
+class LaneError(InvalidOperationError, ValueError):
+    """A value that no queue divides between the vector cores as the program says."""
+
+
 class ScopeIsolationError(ParserError):
     """A name that another scope keeps to itself."""
