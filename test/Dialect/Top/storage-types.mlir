@@ -157,3 +157,23 @@ func.func @named(%x: tensor<2x2xf32>) -> tensor<4xf32> {
   %2 = top.sqrt %1 {top.wide} : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// Filters of depthwise convolutions stay f32 in either layout; those of plain and grouped ones are narrowed.
+// CHECK-LABEL: @filters
+// CHECK: top.conv {{.*}} : (tensor<1x2x4x4xf16>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf16>
+// CHECK: top.conv {{.*}} : (tensor<1x2x4x4xf16>, tensor<4x1x1x1xf16>) -> tensor<1x4x4x4xf16>
+// CHECK: top.conv {{.*}} : (tensor<1x4x4x4xf16>, tensor<2x4x1x1xf16>) -> tensor<1x2x4x4xf16>
+// CHECK: top.conv {{.*}} : (tensor<1x2x4x4xf16>, tensor<1x1x1x4xf32>) -> tensor<1x2x4x4xf16>
+func.func @filters(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %d = arith.constant dense<0.1> : tensor<2x1x1x1xf32>
+  %g = arith.constant dense<0.1> : tensor<4x1x1x1xf32>
+  %p = arith.constant dense<0.1> : tensor<2x4x1x1xf32>
+  %h = arith.constant dense<0.1> : tensor<1x1x1x4xf32>
+  %0 = top.conv %x, %d {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = top.conv %0, %g {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x2x4x4xf32>, tensor<4x1x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %2 = top.conv %1, %p {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x4x4xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %3 = top.conv %x, %h {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 4 : i64, layout = "NHWC"} : (tensor<1x2x4x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x2x4x4xf32>
+  return %2, %3 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+}

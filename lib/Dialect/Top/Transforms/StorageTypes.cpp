@@ -32,9 +32,23 @@ bool isCombinedConstant(OpOperand &use) {
   return isConstant(use.get()) && !isConstant(op->getOperand(1 - use.getOperandNumber()));
 }
 
+// The filter of a depthwise convolution: few weights for each channel, of which the vector cores read every one as f32
+// anyway. Rounded they would bias whole channels, which nothing averages out.
+bool isDepthwiseFilter(OpOperand &use) {
+  auto conv = dyn_cast<ConvOp>(use.getOwner());
+  if (!conv || use.getOperandNumber() != 1 || conv.getGroup() == 1)
+    return false;
+  ArrayRef<int64_t> input = cast<RankedTensorType>(conv.getInput().getType()).getShape();
+  ArrayRef<int64_t> output = cast<RankedTensorType>(conv.getType()).getShape();
+  int64_t channels = channelDim(conv.getLayout(), input.size());
+  return isConstant(use.get()) && input[channels] == conv.getGroup() && output[channels] == conv.getGroup();
+}
+
 // Operands that stay f32 because they are combined with an f32 accumulator or are statistics.
 bool staysWide(OpOperand &use) {
   Operation *op = use.getOwner();
+  if (isDepthwiseFilter(use))
+    return true;
   if (isa<BatchNormOp, LayerNormOp>(op))
     return use.getOperandNumber() > 0;
   if (auto attention = dyn_cast<AttentionOp>(op))

@@ -11,8 +11,9 @@ def Top_ConvOp : Top_TensorOp<"conv"> {
     with `g = o / (Cout/G)`; elements outside the input are zero. The kernel size is that of the filter.
     Layout NCHW: input [N, Cin, spatial..], filter [Cout, Cin/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin/G, Cout].
     `pads` holds all begins, then all ends. Output size: `(in + begin + end - dilation * (k - 1) - 1) / stride + 1`, rounded down.
-    The bias may have another float type than the operands. Of quantised operands (docs/quantised-types.md) the result has the type `to`, and the
-    bias holds i32, in units of the operands' scales.
+    The bias may have another float type than the operands, and the filter of a depthwise convolution (Cin = Cout = G) may be f32 beside an input
+    of f16 or bf16. Of quantised operands (docs/quantised-types.md) the result has the type `to`, and the bias holds i32, in units of the
+    operands' scales.
 
     Example:
     ```mlir

@@ -30,6 +30,11 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   if (outChannels % group)
     return inferError<ConvOp>(loc, outChannels, " output channels do not divide into ", group, " groups");
   std::string message;
+  // The vector cores multiply in f32 with one weight for each channel and position, which may be as wide.
+  Type narrow = input.getElementType();
+  if (group > 1 && channels == group && outChannels == group && filter.getElementType().isF32() &&
+      (narrow.isF16() || narrow.isBF16()))
+    filter = filter.clone(narrow);
   Type element = inferProductElement(input, filter, nhwc ? rank - 1 : 0, adaptor.getBias(), adaptor.getTo(), message);
   if (!element)
     return inferError<ConvOp>(loc, message);
