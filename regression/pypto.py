@@ -178,7 +178,12 @@ def probe(events: str, file: str, arguments: list[str]) -> None:
     note(CompiledProgram, "launch", "ran")
     index_as_newer_torch()
     sys.argv = [file, *arguments]
-    runpy.run_path(file, run_name="__main__")
+    if "\nfrom ." in Path(file).read_text():  # a module of a package, as `python -m` runs it
+        root = next(each for each in Path(file).parents if not (each / "__init__.py").exists())
+        sys.path.append(str(root))
+        runpy.run_module(".".join(Path(file).relative_to(root).with_suffix("").parts), run_name="__main__")
+    else:
+        runpy.run_path(file, run_name="__main__")
 
 
 def shown(held: bool) -> str:

@@ -41,13 +41,15 @@ class JITFunction(Definition):
     def lower(self, *args, config=None, **keywords):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments as it is compiled
         (PassManager.run_passes), or as captured where a kernel cannot be divided, which is then compiled as several
-        tasks; nothing is kept. Without any: for what the annotations say. LaneError, a ValueError, for values that
-        queues do not divide as the program says."""
+        tasks; nothing is kept. Without any: for what the annotations say. Tensors that are written without being
+        declared as Out, which a call refuses, are InOut. LaneError, a ValueError, for values that queues do not divide
+        as the program says."""
         from pypto.ir.pass_manager import expanded
         from pypto.language.parser.diagnostics import LaneError, ParserError
 
         given = args or keywords or not self.order
-        program = self.program(self.values(args, keywords) if given else dict.fromkeys(self.order))
+        values = self.values(args, keywords) if given else dict.fromkeys(self.order)
+        program = self.program(values, promotes=True)
         try:
             return expanded(program, _config(config).processor)
         except LaneError:
@@ -62,13 +64,14 @@ class JITFunction(Definition):
         given = self.given(args, keywords)
         return {each: read(f"{self.__name__}: argument {each}", value) for each, value in given.items()}
 
-    def program(self, values, closure=None):
+    def program(self, values, closure=None, promotes=False):
         """The Program for values by parameter name: Shaped, or None for a tensor whose annotation says it all, and
-        numbers. ParserError; TypeError and ValueError for what does not fit the annotations."""
+        numbers. `promotes`: tensors that are written, but not declared as Out, are InOut. ParserError; TypeError and
+        ValueError for what does not fit the annotations."""
         from pypto.jit.specialise import JitParser
 
         node, source, _ = self.source()
-        return JitParser(source, closure or self.closure(), values).specialise(node, self.kind == "host")
+        return JitParser(source, closure or self.closure(), values).specialise(node, self.kind == "host", promotes)
 
     def _made(self, program, config, numbers=None):
         from pypto.ir.program_compile import write_expanded

@@ -11,7 +11,8 @@ from pypto.language.parser.returns import joined_returns
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
-_OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
+_INOUT = ir.ParamDirection.InOut
+_OUT = (ir.ParamDirection.Out, _INOUT)
 _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
 _IGNORED = ("allow_early_resolve", "dumps", "no_dep_args", "slot_num")  # they change no result
 # What an entry does with tensors outside of scopes; kernels may use the last two as well.
@@ -36,11 +37,12 @@ class JitParser(Callees, FunctionParser):
         self.given = values
         self.filling = None  # the argument whose annotation is read
         self.in_kernel = self.is_host = False
+        self.promotes = False  # what is written without a direction is InOut, where nothing is run
         self.sizes = {}  # of extents that pl.dynamic names, by its object
 
-    def specialise(self, node, is_host=False):
+    def specialise(self, node, is_host=False, promotes=False):
         """The Program of the entry, an orchestrator, and the kernels that it calls. ParserError otherwise."""
-        self.is_host = is_host
+        self.is_host, self.promotes = is_host, promotes
         try:
             entry = self.entry(node, node.name)
         except ParserError as error:
@@ -109,6 +111,9 @@ class JitParser(Callees, FunctionParser):
         written, read = set(), set()
         self.uses(body, written, read)
         directions = self.directions(made, params, declared, body)
+        if self.promotes:
+            bare = {param for param, each in zip(params, declared, strict=True) if each is None and param in written}
+            directions = [_INOUT if p in bare else each for p, each in zip(params, directions, strict=True)]
         for param, direction in zip(params, directions, strict=True):
             if param in written and direction not in _OUT:
                 annotation = next(each.annotation for each in node.args.args if each.arg == param.name_hint)

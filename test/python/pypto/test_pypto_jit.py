@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pypto.language as pl
 import pytest
+from pypto import ir
 from pypto.backend.pto_backend import PartialCodegenError
 from pypto.language.parser.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
@@ -250,6 +251,9 @@ def test_directions_are_held_to():
         writes_an_input(x, y, z)
     with pytest.raises(PartialCodegenError, match="rebinds: output y is never written"):
         rebinds(x, y)
+    # Nothing is run: the program shows what the declaration would be.
+    lowered = writes_an_input.lower(x, y, z).get_function("writes_an_input")
+    assert lowered.param_directions == [ir.ParamDirection.In, ir.ParamDirection.InOut, ir.ParamDirection.Out]
 
 
 @pytest.mark.parametrize(
