@@ -146,6 +146,25 @@ void bindTypes(nb::module_ &m) {
   bindNode<ArrayType, Type>(m, "ArrayType");
   bindNode<TupleType, Type>(m, "TupleType");
   bindNode<PtrType, Type>(m, "PtrType");
+  bindNode<PrefetchAsyncContextType, Type>(m, "PrefetchAsyncContextType");
+  bindNode<AsyncEventType, Type>(m, "AsyncEventType");
+  bindNode<AsyncSessionType, Type>(m, "AsyncSessionType");
+}
+
+/// The tasks that it waits for may stand behind the arguments, in front of the keywords.
+void bindSubmit(nb::module_ &m) {
+  nb::class_<Submit, Call> cls(m, "Submit");
+  cls.def(nb::new_([](const nb::args &positional, nb::kwargs named) {
+    bool early = positional.size() > 2 && nb::isinstance<nb::list>(positional[2]);
+    if (early)
+      named["deps"] = positional[2];
+    nb::list rest;
+    for (size_t i = 0; i < positional.size(); ++i)
+      if (!early || i != 2)
+        rest.append(positional[i]);
+    return construct<Submit>("Submit", nb::borrow<nb::args>(nb::tuple(rest)), named);
+  }));
+  bindFields<Submit>(cls);
 }
 
 void bindExprs(nb::module_ &m) {
@@ -164,7 +183,7 @@ void bindExprs(nb::module_ &m) {
         return nb::isinstance<GlobalVar>(other) && var.name_ == nb::cast<const GlobalVar &>(other).name_;
       });
   bindNode<Call, Expr>(m, "Call");
-  bindNode<Submit, Call>(m, "Submit");
+  bindSubmit(m);
   bindNode<MakeTuple, Expr>(m, "MakeTuple");
   bindNode<TupleGetItemExpr, Expr>(m, "TupleGetItemExpr");
   auto binary = nb::class_<BinaryExpr, Expr>(m, "BinaryExpr");

@@ -148,6 +148,7 @@ public:
     f("allow_early_resolve", &Submit::allow_early_resolve_, kOptional);
   }
   PYPTO_NODE(Submit, Call)
+  void Finish();
 };
 
 class MakeTuple final : public Expr {

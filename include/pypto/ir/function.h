@@ -23,7 +23,7 @@ public:
            FunctionType func_type = FunctionType::Opaque, std::vector<ParamDirection> param_directions = {});
 
   template <class F> static void Fields(F &&f) {
-    f("name", &Function::name_, kPlain);
+    f("name", &Function::name_, kNote); // calls name functions, so programs compare it
     f("params", &Function::params_, kDef);
     f("return_types", &Function::return_types_, kPlain);
     f("body", &Function::body_, kPlain);

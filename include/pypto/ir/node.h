@@ -50,9 +50,10 @@
   X(AssignStmt) X(EvalStmt) X(SeqStmts) X(ReturnStmt) X(YieldStmt) X(BreakStmt) X(ContinueStmt) X(IfStmt) X(ForStmt)   \
   X(WhileStmt) X(InCoreScopeStmt) X(ClusterScopeStmt) X(HierarchyScopeStmt) X(SpmdScopeStmt) X(SplitAivScopeStmt)      \
   X(RuntimeScopeStmt)
-// clang-format on
 #define PYPTO_TYPES(X)                                                                                                 \
-  X(UnknownType) X(ScalarType) X(TensorType) X(DistributedTensorType) X(TileType) X(ArrayType) X(TupleType) X(PtrType)
+  X(UnknownType) X(ScalarType) X(TensorType) X(DistributedTensorType) X(TileType) X(ArrayType) X(TupleType) X(PtrType) \
+  X(PrefetchAsyncContextType) X(AsyncEventType) X(AsyncSessionType)
+// clang-format on
 #define PYPTO_OTHER_NODES(X) X(Op) X(GlobalVar) X(MemRef) X(Function) X(Program)
 
 /// X(Class) for every expression, and for every node.

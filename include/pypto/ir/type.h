@@ -7,7 +7,7 @@
 namespace pypto::ir {
 
 class Type : public Node {
-  PYPTO_ABSTRACT_NODE(Type, Node, UnknownType, PtrType)
+  PYPTO_ABSTRACT_NODE(Type, Node, UnknownType, AsyncSessionType)
 };
 
 /// The type of a call that gives nothing, and of what nobody has deduced yet.
@@ -165,6 +165,19 @@ public:
   PYPTO_NODE(PtrType, Type)
   void Finish() {}
 };
+
+/// Handles of prefetches that run beside a kernel: names in annotations, without fields.
+#define PYPTO_HANDLE(Name)                                                                                             \
+  class Name final : public Type {                                                                                     \
+  public:                                                                                                              \
+    template <class F> static void Fields(F &&) {}                                                                     \
+    PYPTO_NODE(Name, Type)                                                                                             \
+    void Finish() {}                                                                                                   \
+  };
+PYPTO_HANDLE(PrefetchAsyncContextType)
+PYPTO_HANDLE(AsyncEventType)
+PYPTO_HANDLE(AsyncSessionType)
+#undef PYPTO_HANDLE
 
 /// How a tile of that shape lies in a memory space unless its type says otherwise.
 TileView DefaultTileView(MemorySpace space, const std::vector<ExprPtr> &shape);

@@ -108,6 +108,13 @@ Submit::Submit(OpPtr op, std::vector<ExprPtr> args, std::vector<ExprPtr> deps, T
   NodeAccess::Complete(*this);
 }
 
+void Submit::Finish() {
+  Call::Finish();
+  auto scalar = core_num_ ? As<ScalarType>(core_num_->type_) : nullptr;
+  CHECK_AS(TypeError, !core_num_ || (scalar && scalar->dtype_.IsInt())) << "core_num must be an integer";
+  CHECK(core_num_ || !sync_start_) << "sync_start needs core_num";
+}
+
 MakeTuple::MakeTuple(std::vector<ExprPtr> elements, Span span) : MakeTuple() {
   elements_ = std::move(elements);
   span_ = std::move(span);

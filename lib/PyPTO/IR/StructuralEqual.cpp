@@ -71,6 +71,12 @@ private:
     bool equal = true;
     if constexpr (std::is_same_v<T, Function>)
       bindSymbols(a, b);
+    if constexpr (std::is_same_v<T, Program>)
+      for (size_t i = 0; i < std::min(a.functions_.size(), b.functions_.size()); ++i)
+        if (!value(a.functions_[i]->name_, b.functions_[i]->name_)) {
+          path = ".functions[" + std::to_string(i) + "].name";
+          return false;
+        }
     ForEachField<T>([&](const char *name, auto member, unsigned flags) {
       if (!equal || flags & kNote)
         return;

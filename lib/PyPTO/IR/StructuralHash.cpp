@@ -44,6 +44,9 @@ private:
         if (const std::vector<ExprPtr> *shape = ShapeOf(param->type_))
           for (const ExprPtr &extent : *shape)
             bindSymbols(extent);
+    if constexpr (std::is_same_v<T, Program>)
+      for (const FunctionPtr &function : node.functions_)
+        value(function->name_);
     ForEachField<T>([&](const char *, auto member, unsigned flags) {
       if (flags & kNote)
         return;

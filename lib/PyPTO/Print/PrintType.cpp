@@ -84,6 +84,10 @@ std::string Printer::type(const TypePtr &node) {
       appendItem(text, type(each));
     return pl + "Tuple[" + text + "]";
   }
+  if (IsA<PrefetchAsyncContextType>(node) || IsA<AsyncEventType>(node) || IsA<AsyncSessionType>(node)) {
+    std::string_view name = KindName(node->kind());
+    return pl + std::string(name.substr(0, name.size() - std::string_view("Type").size()));
+  }
   return "";
 }
 

@@ -49,12 +49,12 @@ class Callees:
         except TypeError as error:
             hint = f"write `{definition.__name__}({', '.join(definition.order)})`"
             self.fail(ParserTypeError, str(error), node, hint)
-        if definition in self.program.open:
+        if definition in (*self.program.open, *self.inlined):
             self.fail(
                 UnsupportedFeatureError, f"{definition.__name__} calls itself", node, "use a loop over `pl.range`"
             )
         if definition.kind == "inline":
-            return self.inline(definition, given, node)
+            return self.inline(definition, given)
         if definition.kind == "" and self.is_host:
             return self.call_kernel(definition, given, node, device)
         if definition.kind not in ("incore", "opaque"):
@@ -150,25 +150,3 @@ class Callees:
             self.program.made[key] = made
             self.program.include(made)
         return self.program.made[key]
-
-    # --- inline --------------------------------------------------------------------------------
-
-    def inline(self, definition, given, node):
-        """The statements of the function, with its parameters bound to the arguments; gives what it returns."""
-        tree, source, _ = definition.source()
-        outer = self.source, self.closure, self.env
-        self.source, self.closure, self.env = source, definition.closure(), dict(given)
-        self.program.open.append(definition)
-        result = None
-        for index, stmt in enumerate(tree.body):
-            if isinstance(stmt, ast.Return):
-                if index + 1 != len(tree.body):
-                    self.fail(UnsupportedFeatureError, "nothing may follow return", tree.body[index + 1])
-                result = self.value(stmt.value) if stmt.value is not None else None
-                if isinstance(result, ir.Expr):
-                    result = self.named(result, stmt)
-            else:
-                self.statement(stmt)
-        self.program.open.pop()
-        self.source, self.closure, self.env = outer
-        return result

@@ -33,12 +33,30 @@ from pypto.language.typing import (
     dynamic,
 )
 from pypto.pypto_core.ir import ArgDirection as adir
-from pypto.pypto_core.ir import CompactMode, ForKind, FunctionType, Level, Role, SplitMode
+from pypto.pypto_core.ir import (
+    AsyncEventType,
+    AsyncSessionType,
+    CompactMode,
+    ForKind,
+    FunctionType,
+    Level,
+    PrefetchAsyncContextType,
+    Role,
+    SplitMode,
+)
 
 if TYPE_CHECKING:  # signatures of the operations, generated
     from pypto.jit.function import jit  # noqa: F401
     from pypto.language._ops import array, system, tensor, tile  # noqa: F401
-    from pypto.language.parser.entry import function, loads, loads_program, parse, parse_program, program  # noqa: F401
+    from pypto.language.parser.entry import (  # noqa: F401
+        function,
+        inline,
+        loads,
+        loads_program,
+        parse,
+        parse_program,
+        program,
+    )
 
 Mem = MemorySpace
 ND, DN, NZ = TensorLayout.ND, TensorLayout.DN, TensorLayout.NZ
@@ -46,8 +64,9 @@ MX_A_ZZ, MX_B_NN = TensorLayout.MX_A_ZZ, TensorLayout.MX_B_NN
 for _name in dir(DataType):
     if _name.isupper() and not _name.startswith("_"):
         globals()[_name] = getattr(DataType, _name)
+AsyncEvent, AsyncSession, PrefetchAsyncContext = AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
 AUTO = None  # of an address: where the compiler puts it
-_ENTRIES = ("function", "loads", "loads_program", "parse", "parse_program", "program")
+_ENTRIES = ("function", "inline", "loads", "loads_program", "parse", "parse_program", "program")
 
 
 def __getattr__(name):
@@ -68,6 +87,10 @@ def __getattr__(name):
 __all__ = [
     "AUTO",
     "Array",
+    "AsyncEvent",
+    "AsyncEventType",
+    "AsyncSession",
+    "AsyncSessionType",
     "AtomicType",
     "CompactMode",
     "CoreType",
@@ -85,6 +108,8 @@ __all__ = [
     "Out",
     "PadValue",
     "PipeType",
+    "PrefetchAsyncContext",
+    "PrefetchAsyncContextType",
     "Ptr",
     "Role",
     "Scalar",

@@ -1,4 +1,6 @@
-"""What `pl.NAME` is inside a kernel. Nothing here computes: the parser reads calls, Python never makes them."""
+"""What `pl.NAME` is inside a kernel. The parser reads calls; where Python makes one, it is of values of the IR."""
+
+import functools
 
 from pypto.pypto_core.ir import MaskPattern, op_aliases, op_names
 
@@ -10,19 +12,26 @@ SPECIAL = frozenset(
 
 
 class Name:
-    """An operation ("pl.add", "tile.add") or a form of the language ("pl.range"); usable in kernels only."""
+    """An operation ("pl.add", "tile.add") or a form of the language ("pl.range"), which is for kernels only."""
 
     __slots__ = ("full",)
 
     def __init__(self, full):
         self.full = full
 
-    def __call__(self, *_, **__):
+    def __call__(self, *arguments, **keywords):
+        if self.full.removeprefix("pl.") not in SPECIAL:
+            from pypto.language.calls import call
+
+            return call(self.full, arguments, keywords)
         shown = self.full if self.full.startswith("pl.") else f"pl.{self.full}"
         raise RuntimeError(f"{shown} is only for kernels: it is parsed, never called")
 
     def __repr__(self):
         return self.full
+
+
+_name = functools.cache(Name)  # one object for each
 
 
 class Namespace:
@@ -37,7 +46,7 @@ class Namespace:
             return MaskPattern
         if name not in self._members:
             raise AttributeError(f"pl.{self._prefix} has no operation {name}")
-        return Name(f"{self._prefix}.{name}")
+        return _name(f"{self._prefix}.{name}")
 
     def __dir__(self):
         return sorted(self._members)
@@ -62,4 +71,4 @@ def lookup(name):
     """The value of pl.NAME for operations and forms of the language, else None."""
     if name in NAMESPACES:
         return NAMESPACES[name]
-    return Name(f"pl.{name}") if name in SPECIAL or name in OPERATIONS else None
+    return _name(f"pl.{name}") if name in SPECIAL or name in OPERATIONS else None

@@ -4,11 +4,13 @@ import math
 
 from pypto.pypto_core.ir import ConstFloat, ConstInt, Neg, PadValue
 
-_HINT = "pad_value is a pl.PadValue, 0, math.inf or -math.inf"
+_HINT = "fillpad pad_value is a pl.PadValue, 0, math.inf or -math.inf"
 
 
 def normalize_pad_value(value) -> PadValue:
     """A PadValue, or the numbers 0, inf and -inf, as a PadValue. TypeError, ValueError for others."""
+    if value == PadValue.null and isinstance(value, PadValue):
+        raise ValueError(f"{_HINT}, not null")
     if isinstance(value, PadValue):
         return value
     if isinstance(value, Neg):
@@ -23,4 +25,4 @@ def normalize_pad_value(value) -> PadValue:
         return PadValue.zero
     if math.isinf(value):
         return PadValue.max if value > 0 else PadValue.min
-    raise ValueError(f"{_HINT}, not {value!r}")
+    raise ValueError(f"{_HINT}, got {value!r}")

@@ -16,6 +16,7 @@ _MARKERS = {
     id(getattr(typing, name)): name
     for name in ("Tensor", "Tile", "Scalar", "Array", "Tuple", "Ptr", "Out", "InOut", "DistributedTensor")
 }
+_HANDLES = (ir.PrefetchAsyncContextType, ir.AsyncEventType, ir.AsyncSessionType)
 _VIEWS = {"TileView": ir.TileView, "TensorView": ir.TensorView, "MemRef": ir.MemRef}
 
 
@@ -72,6 +73,8 @@ class Annotations:
             return "Tuple", items
         value = self.closure.get(head.id) if isinstance(head, ast.Name) else self.marker_value(head)
         name = _MARKERS.get(id(value))
+        if isinstance(value, type) and value in _HANDLES:
+            return None, value()
         if name is None and not isinstance(value, DataType):
             self.fail(ParserTypeError, f"{ast.unparse(node)} is no type", node, "write `pl.Tensor[[64, 32], pl.FP32]`")
         return (name, items) if name else (None, value)
@@ -85,7 +88,7 @@ class Annotations:
 
     def type(self, node, name, items):
         if name is None:
-            return ir.ScalarType(items)
+            return items if isinstance(items, ir.Type) else ir.ScalarType(items)
         try:
             made = getattr(self, f"type_{name}")(node, items)
         except (TypeError, ValueError, IndexError) as error:

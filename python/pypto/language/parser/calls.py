@@ -2,6 +2,8 @@
 
 import ast
 
+from pypto.ir.op._pad_value import normalize_pad_value
+from pypto.jit.definition import Definition
 from pypto.language.names import Name
 from pypto.language.parser import scalars
 from pypto.language.parser.diagnostics import (
@@ -62,6 +64,8 @@ class Calls:
         if self.is_call(node, "dynamic"):
             return self.open_extent(node)
         callee = self.callee(node.func)
+        if isinstance(callee, Definition):
+            return self.inline_call(callee, node)
         if isinstance(callee, Name) and callee.full in _SUBMITS:
             return self.submit(node, callee.full)
         if isinstance(callee, Name) and callee.full == "system.task_dummy":
@@ -124,11 +128,49 @@ class Calls:
             if node.id in _BUILTINS:
                 return _BUILTINS[node.id]
             self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hints.builtin(node.id))
+        held = self.closure.get(node.id) if isinstance(node, ast.Name) and node.id not in self.env else None
+        if isinstance(held, Definition) and held.kind == "inline":
+            return held
         value = self.value(node)
         if isinstance(value, (Name, ir.Function)):
             return value
         hint = "operations begin with `pl.`, kernels are functions under `@pl.function` or `@pl.jit.incore`"
         self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node, hint)
+
+    def inline_call(self, definition, node):
+        """A call of a function under `@pl.inline`."""
+        arguments, keywords = self.arguments(node)
+        name, wanted, given = definition.__name__, len(definition.order), len(arguments) + len(keywords)
+        if wanted != given:
+            hint = f"write `{name}({', '.join(definition.order)})`"
+            message = f"{name} expects {wanted} argument{'' if wanted == 1 else 's'}, got {given}"
+            self.fail(ParserTypeError, message, node, hint)
+        if definition in self.inlined:
+            self.fail(UnsupportedFeatureError, f"{name} calls itself", node, "use a loop over `pl.range`")
+        try:
+            return self.inline(definition, definition.given(arguments, keywords))
+        except TypeError as error:
+            self.fail(ParserTypeError, str(error), node)
+
+    def inline(self, definition, given):
+        """The statements of the function, with its parameters bound to the arguments; gives what it returns."""
+        tree, source, _ = definition.source()
+        outer = self.source, self.closure, self.env
+        self.source, self.closure, self.env = source, definition.closure(), dict(given)
+        self.inlined.append(definition)
+        result = None
+        for index, stmt in enumerate(tree.body):
+            if isinstance(stmt, ast.Return):
+                if index + 1 != len(tree.body):
+                    self.fail(UnsupportedFeatureError, "nothing may follow return", tree.body[index + 1])
+                result = self.value(stmt.value) if stmt.value is not None else None
+                if isinstance(result, ir.Expr):
+                    result = self.named(result, stmt)
+            else:
+                self.statement(stmt)
+        self.inlined.pop()
+        self.source, self.closure, self.env = outer
+        return result
 
     def arguments(self, node):
         for each in node.args:
@@ -167,6 +209,8 @@ class Calls:
     def scalar_call(self, name, arguments, keywords, node):
         """The node of pl.min, pl.cast, .. on scalars; None for other calls."""
         on_scalars = bool(arguments) and scalars.is_scalar(arguments[0])
+        if name in scalars.OPERATORS and on_scalars and len(arguments) == 2 and scalars.is_scalar(arguments[1]):
+            return scalars.binary(scalars.OPERATORS[name], *arguments, self.span(node))
         if name in scalars.CALLS and len(arguments) == 2 and on_scalars and scalars.is_scalar(arguments[1]):
             return scalars.apply(scalars.CALLS[name], *arguments, self.span(node))
         if name in ("pl.min", "pl.max", "pl.pow", "pl.logical_xor"):
@@ -205,6 +249,8 @@ class Calls:
             if self.lane is not None:
                 arguments, keywords["mode"] = [*arguments, self.lane[0]], self.lane[1]
         self.check_form(name, arguments, keywords, node)
+        if name.rpartition(".")[2].startswith("fillpad"):
+            self.name_padding(arguments, keywords, node)
         try:
             call = ir.create_op(
                 name,
@@ -213,11 +259,26 @@ class Calls:
                 **{key: self.argument(each, node) for key, each in keywords.items()},
             )
         except TypeError as error:
-            self.fail(OperandError, _named(error), _argument(node, str(error)))
+            place = self.span(_argument(node, str(error)))
+            raise OperandError(_named(error), place, source_lines=self.source.lines) from error
         except ValueError as error:
-            self.fail(InvalidOperationError, _named(error), node)
+            raise InvalidOperationError(_named(error), self.span(node), source_lines=self.source.lines) from error
         self.check_elements(call, node)
         return ir.Call(call.op, call.args, call.kwargs, attrs, call.type, self.span(node)) if attrs else call
+
+    def name_padding(self, arguments, keywords, node):
+        """0, inf and -inf as values of pl.PadValue."""
+        held = keywords.get("pad_value", arguments[1] if len(arguments) > 1 else None)
+        if isinstance(held, bool) or not isinstance(held, (int, float, ir.ConstInt, ir.ConstFloat, ir.Neg)):
+            return
+        try:
+            held = normalize_pad_value(held)
+        except ValueError as error:
+            raise InvalidOperationError(str(error), self.span(node), source_lines=self.source.lines) from error
+        if "pad_value" in keywords:
+            keywords["pad_value"] = held
+        else:
+            arguments[1] = held
 
     def check_elements(self, call, node):
         """Operations on two tiles compute with one element type."""

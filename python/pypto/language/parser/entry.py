@@ -5,6 +5,7 @@ import importlib
 import sys
 from pathlib import Path
 
+from pypto.jit.definition import Definition
 from pypto.language.names import Name
 from pypto.language.parser.diagnostics import (
     ParserError,
@@ -115,6 +116,12 @@ def function(definition=None, **options):
         return FunctionParser(source, _closure(frame, held)).parse(node, options)
 
     return decorate(definition) if definition is not None else decorate
+
+
+def inline(definition):
+    """`@pl.inline`: a function whose statements stand for its calls in kernels; it is read, never executed."""
+    frame = sys._getframe(1)
+    return Definition(definition, {} if frame.f_locals is frame.f_globals else dict(frame.f_locals), "inline")
 
 
 def program(definition=None, *, strict_ssa=False):

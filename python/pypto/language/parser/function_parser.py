@@ -103,6 +103,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         self.returned = []
         self.scratch = set()  # tensors that operations use as they like
         self.lane = None  # of pl.split_aiv, and its mode
+        self.inlined = []  # functions under @pl.inline that are being read
         self.attrs, self.is_prologue = {}, True  # of the function; whether only pl.func_attr stood so far
         self.loads_tiles = True  # pl.full makes a tile then, else a tensor
 

@@ -34,6 +34,8 @@ CALLS = {
     "pl.xor": (operator.xor, ir.BitXor),
     "pl.logical_xor": (None, ir.Xor),
 }
+# pl.add(a, b) and its like on scalars are operators.
+OPERATORS = {"pl.add": ast.Add(), "pl.sub": ast.Sub(), "pl.mul": ast.Mult(), "pl.div": ast.Div()}
 _WIDEST = 1 << 63
 
 

@@ -66,7 +66,7 @@ class Statements:
                 getattr(self, name)(value)
                 return
         call = self.value(value)
-        if isinstance(call, ir.Expr):
+        if isinstance(call, ir.Expr) and not isinstance(call, ir.Var):
             self.emit(ir.EvalStmt(call, self.span(node)))
 
     def stmt_Assign(self, node):

@@ -34,8 +34,46 @@ class _Marker:
         return f"pl.{self._name}"
 
 
-Tensor, Tile, Scalar, Array = _Marker("Tensor"), _Marker("Tile"), _Marker("Scalar"), _Marker("Array")
-Tuple, Ptr, Out, InOut = _Marker("Tuple"), _Marker("Ptr"), _Marker("Out"), _Marker("InOut")
+class _Kind(type):
+    """A marker whose instances, made by `expr=`, are values of the IR that operations take when Python calls them."""
+
+    def __getitem__(cls, _):
+        return cls
+
+    def __call__(cls, *_, expr=None, **__):
+        return cls if expr is None else super().__call__(expr)
+
+    def __or__(cls, _):
+        return cls
+
+    def __repr__(cls):
+        return f"pl.{cls.__name__}"
+
+
+class Value:
+    """A node of the IR as a value of the language."""
+
+    def __init__(self, expr):
+        self._expr = expr
+
+    def unwrap(self) -> Expr:
+        """The node."""
+        return self._expr
+
+
+class Tensor(Value, metaclass=_Kind):
+    """`pl.Tensor[[64, 32], pl.FP32]`; a value: `pl.Tensor(expr=var)`."""
+
+
+class Tile(Value, metaclass=_Kind):
+    """`pl.Tile[[64, 32], pl.FP32]`; a value: `pl.Tile(expr=var)`."""
+
+
+class Scalar(Value, metaclass=_Kind):
+    """`pl.Scalar[pl.INT32]`; a value: `pl.Scalar(expr=var)`."""
+
+
+Array, Tuple, Ptr, Out, InOut = (_Marker(name) for name in ("Array", "Tuple", "Ptr", "Out", "InOut"))
 DistributedTensor = _Marker("DistributedTensor")
 
 
