@@ -90,7 +90,8 @@ func.func @to_integers(%x: tensor<3xf32>, %h: tensor<3xf16>)
 
 // CHECK-LABEL: @storage
 // CHECK: top.host "permute"(%arg0) {{.*}}reason = "elements of type i4"
-// CHECK: top.host "cast"({{.*}}reason = "elements of type i4"} : (tensor<2x3xi4>) -> tensor<2x3xf32>
+// CHECK: top.host "cast"({{.*}}reason = "elements of type i4"} : (tensor<2x3xi4>) -> tensor<2x3xi32>
+// CHECK: top.cast %{{.*}} {to = f32} : (tensor<2x3xi32>) -> tensor<2x3xf32>
 // CHECK: top.host "cast"({{.*}}parameters = {overflows = 1 : i64}, reason = "elements of type f8E5M2"
 func.func @storage(%x: tensor<3x2xi4>) -> tensor<2x3xf8E5M2> {
   %0 = top.permute %x {perm = array<i64: 1, 0>} : (tensor<3x2xi4>) -> tensor<2x3xi4>
@@ -154,4 +155,18 @@ func.func @counter(%n: tensor<i64>, %go: tensor<i1>, %x: tensor<2xi64>) -> tenso
     top.yield %c, %1 : tensor<i1>, tensor<2xi64>
   }
   return %0 : tensor<2xi64>
+}
+
+// -----
+
+// The engines round floats to i32, of which the host packs the lowest bits, and widen what the host unpacked.
+// CHECK-LABEL: @packed
+// CHECK: %[[I:.*]] = top.cast %arg0 {to = i32} : (tensor<3xf32>) -> tensor<3xi32>
+// CHECK: %[[P:.*]] = top.host "cast"(%[[I]]) {{.*}} : (tensor<3xi32>) -> tensor<3xi4>
+// CHECK: %[[U:.*]] = top.host "cast"(%[[P]]) {{.*}} : (tensor<3xi4>) -> tensor<3xi32>
+// CHECK: top.cast %[[U]] {to = f16} : (tensor<3xi32>) -> tensor<3xf16>
+func.func @packed(%x: tensor<3xf32>) -> (tensor<3xi4>, tensor<3xf16>) {
+  %0 = top.cast %x {to = i4} : (tensor<3xf32>) -> tensor<3xi4>
+  %1 = top.cast %0 {to = f16} : (tensor<3xi4>) -> tensor<3xf16>
+  return %0, %1 : tensor<3xi4>, tensor<3xf16>
 }

@@ -44,6 +44,24 @@ std::string whyNotOnDevice(Operation *op) {
   return isLacking ? "integers of type " + debugString(element) : "";
 }
 
+bool isPackedInteger(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && integer.getWidth() > 1 && integer.getWidth() < 8;
+}
+
+/// Casts between floats and packed integers go by way of i32, so that the host packs and unpacks and the engines round
+/// and widen.
+void splitPackedCasts(func::FuncOp func) {
+  auto isEngineFloat = [](Type element) { return element.isF32() || element.isF16() || element.isBF16(); };
+  func.walk([&](CastOp cast) {
+    Type from = getElementTypeOrSelf(cast.getInput().getType()), to = cast.getTo();
+    if (!(isEngineFloat(from) && isPackedInteger(to)) && !(isPackedInteger(from) && isEngineFloat(to)))
+      return;
+    OpBuilder b(cast);
+    cast.getInputMutable().assign(b.create<CastOp>(b.getUnknownLoc(), cast.getInput(), b.getI32Type()).getOutput());
+  });
+}
+
 /// The op's attributes as parameters of a call: numbers, texts and lists. Types are those of the operands.
 DictionaryAttr parametersOf(Operation *op) {
   NamedAttrList parameters;
@@ -73,6 +91,7 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
   }
 
   LogicalResult legalize(func::FuncOp func) {
+    splitPackedCasts(func);
     llvm::MapVector<Operation *, std::string> ops = integersForHost(func);
     func.walk([&](Operation *op) {
       if (!isa<TopDialect>(op->getDialect()) || isControlFlow(op) || op->getNumOperands() == 0 ||
