@@ -2,7 +2,6 @@
 
 import ast
 
-from pypto.ir.op._pad_value import normalize_pad_value
 from pypto.jit.definition import Definition
 from pypto.language.names import Name
 from pypto.language.parser import scalars
@@ -14,6 +13,7 @@ from pypto.language.parser.diagnostics import (
     UnsupportedFeatureError,
     hints,
 )
+from pypto.language.parser.known import BUILTINS, Known
 from pypto.language.typing import DynVar, dynamic
 from pypto.pypto_core import DataType, ir
 
@@ -25,7 +25,6 @@ _CORES = {"aic": ir.CoreType.CUBE, "aiv": ir.CoreType.VECTOR}
 _GENERATED = ("pl.full", "pl.arange", "pl.random")
 _POPS = ("tpop_from_aic", "tpop_from_aiv")  # what is popped is as declared where the call does not say it
 _SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
-_BUILTINS = {each.__name__: each for each in (abs, bool, float, int, len, list, max, min, sum, tuple)}
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
@@ -51,7 +50,7 @@ def is_tensor(value):
     return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
 
 
-class Calls:
+class Calls(Known):
     """Needs Expressions, and `self.program` with the functions that can be called."""
 
     tagged = ()  # tensors under pl.dump_tag, until a launch has written them
@@ -70,7 +69,7 @@ class Calls:
             return self.submit(node, callee.full)
         if isinstance(callee, Name) and callee.full == "system.task_dummy":
             return self.task_dummy(node)
-        if isinstance(node.func, ast.Name) and callee is _BUILTINS.get(node.func.id):
+        if isinstance(node.func, ast.Name) and callee is BUILTINS.get(node.func.id):
             return self.known_call(callee, node)
         arguments, keywords = self.arguments(node)
         if isinstance(callee, ir.Function):
@@ -95,16 +94,6 @@ class Calls:
         scalar = self.scalar_call(name, arguments, keywords, node)
         return self.operation(name, arguments, keywords, node) if scalar is None else scalar
 
-    def known_call(self, function, node):
-        """len, min, .. of values that are known."""
-        arguments, keywords = self.arguments(node)
-        hint = hints.builtin(node.func.id)
-        known = all(isinstance(each, (bool, int, float, str, list, tuple, dict)) for each in arguments)
-        flat = [each for value in arguments for each in (value if isinstance(value, list) else [value])]
-        if not known or keywords or function is not len and any(isinstance(each, ir.Expr) for each in flat):
-            self.fail(InvalidOperationError, f"Unknown operation '{node.func.id}'", node, hint)
-        return scalars.fold(function, arguments, self.span(node))
-
     def open_extent(self, node):
         """pl.dynamic("M") in a shape: one extent for each name of a function."""
         arguments, keywords = self.arguments(node)
@@ -125,8 +114,8 @@ class Calls:
                 if isinstance(base, DataType):
                     return getattr(base, node.attr)
         if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.closure:
-            if node.id in _BUILTINS:
-                return _BUILTINS[node.id]
+            if node.id in BUILTINS:
+                return BUILTINS[node.id]
             self.fail(InvalidOperationError, f"Unknown operation '{node.id}'", node, hints.builtin(node.id))
         held = self.closure.get(node.id) if isinstance(node, ast.Name) and node.id not in self.env else None
         if isinstance(held, Definition) and held.kind == "inline":
@@ -136,41 +125,6 @@ class Calls:
             return value
         hint = "operations begin with `pl.`, kernels are functions under `@pl.function` or `@pl.jit.incore`"
         self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node, hint)
-
-    def inline_call(self, definition, node):
-        """A call of a function under `@pl.inline`."""
-        arguments, keywords = self.arguments(node)
-        name, wanted, given = definition.__name__, len(definition.order), len(arguments) + len(keywords)
-        if wanted != given:
-            hint = f"write `{name}({', '.join(definition.order)})`"
-            message = f"{name} expects {wanted} argument{'' if wanted == 1 else 's'}, got {given}"
-            self.fail(ParserTypeError, message, node, hint)
-        if definition in self.inlined:
-            self.fail(UnsupportedFeatureError, f"{name} calls itself", node, "use a loop over `pl.range`")
-        try:
-            return self.inline(definition, definition.given(arguments, keywords))
-        except TypeError as error:
-            self.fail(ParserTypeError, str(error), node)
-
-    def inline(self, definition, given):
-        """The statements of the function, with its parameters bound to the arguments; gives what it returns."""
-        tree, source, _ = definition.source()
-        outer = self.source, self.closure, self.env
-        self.source, self.closure, self.env = source, definition.closure(), dict(given)
-        self.inlined.append(definition)
-        result = None
-        for index, stmt in enumerate(tree.body):
-            if isinstance(stmt, ast.Return):
-                if index + 1 != len(tree.body):
-                    self.fail(UnsupportedFeatureError, "nothing may follow return", tree.body[index + 1])
-                result = self.value(stmt.value) if stmt.value is not None else None
-                if isinstance(result, ir.Expr):
-                    result = self.named(result, stmt)
-            else:
-                self.statement(stmt)
-        self.inlined.pop()
-        self.source, self.closure, self.env = outer
-        return result
 
     def arguments(self, node):
         for each in node.args:
@@ -265,20 +219,6 @@ class Calls:
             raise InvalidOperationError(_named(error), self.span(node), source_lines=self.source.lines) from error
         self.check_elements(call, node)
         return ir.Call(call.op, call.args, call.kwargs, attrs, call.type, self.span(node)) if attrs else call
-
-    def name_padding(self, arguments, keywords, node):
-        """0, inf and -inf as values of pl.PadValue."""
-        held = keywords.get("pad_value", arguments[1] if len(arguments) > 1 else None)
-        if isinstance(held, bool) or not isinstance(held, (int, float, ir.ConstInt, ir.ConstFloat, ir.Neg)):
-            return
-        try:
-            held = normalize_pad_value(held)
-        except ValueError as error:
-            raise InvalidOperationError(str(error), self.span(node), source_lines=self.source.lines) from error
-        if "pad_value" in keywords:
-            keywords["pad_value"] = held
-        else:
-            arguments[1] = held
 
     def check_elements(self, call, node):
         """Operations on two tiles compute with one element type."""
