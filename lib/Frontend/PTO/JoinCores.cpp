@@ -32,6 +32,8 @@ template <typename Init> static Value openQueue(Init init) {
   Value first = init.getDirMask() == 2 ? init.getV2cConsumerBuf() : init.getC2vConsumerBuf();
   Value second = both ? init.getV2cConsumerBuf() : Value();
   int32_t slots = both ? 4 : 8;
+  if (auto said = init->template getAttrOfType<IntegerAttr>(kSlotNumAttr))
+    slots = static_cast<int32_t>(said.getInt());
   auto nosplit = init.getNosplit() ? b.getBoolAttr(*init.getNosplit()) : BoolAttr();
   auto type = PipeHandleType::get(b.getContext());
   if (!init.getGmSlotBuffer())

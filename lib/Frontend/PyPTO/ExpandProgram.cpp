@@ -10,6 +10,7 @@
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/orchestrators.h"
 #include "pypto/ir/transforms/base/mutator.h"
+#include "pypto/ir/transforms/base/visitor.h"
 #include "pypto/ir/verify.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -58,6 +59,10 @@ protected:
     auto function = std::make_shared<ir::Function>(nameOf(*op), params, types,
                                                    std::make_shared<const ir::SeqStmts>(std::move(body), op->span_),
                                                    op->span_, ir::FunctionType::InCore, std::move(directions));
+    if (op->split_)
+      function->attrs_.emplace_back("split", ir::AsEnumValue(*op->split_));
+    if (const ir::Attr *slots = ir::FindAttr(op->attrs_, "slot_num"))
+      function->attrs_.emplace_back("slot_num", *slots);
     made.push_back(function);
     bind(function->name_, std::move(arguments), results, types, op->span_, call);
     return std::make_shared<const ir::SeqStmts>(std::move(call), op->span_);
@@ -120,6 +125,42 @@ private:
   size_t number = 0;
 };
 
+/// What scopes say of kernels of both kinds of core is none of others.
+ir::FunctionPtr withoutHints(const ir::FunctionPtr &function) {
+  auto made = std::make_shared<ir::Function>(*function);
+  std::erase_if(made->attrs_, [](const auto &attr) { return attr.first == "slot_num" || attr.first == "split"; });
+  return made;
+}
+
+/// Refuses rings that L1 does not hold beside what the cube core loads.
+void checkRings(const ir::Function &cube, const isa::ArchInfo &arch) {
+  class Bytes : public ir::IRVisitor {
+  public:
+    int64_t reserved = 0, largest = 0;
+
+  protected:
+    void VisitExpr_(const ir::CallPtr &op) override {
+      if (op->op_->name_ == "system.reserve_buffer")
+        reserved += *ir::OpView(*op).Keyword<int64_t>("size");
+      auto tile = ir::As<ir::TileType>(op->type_);
+      if (tile && op->op_->name_ == "tile.load" && tile->GetMemorySpace() == ir::MemorySpace::Mat) {
+        auto [rows, columns] = extentsOf(tile->shape_, op->span_);
+        largest = std::max(largest, rows * columns * int64_t(tile->dtype_.GetBit()) / 8);
+      }
+      ir::IRVisitor::VisitExpr_(op);
+    }
+  };
+  Bytes bytes;
+  bytes.VisitStmt(tensorsToTiles(std::make_shared<const ir::Function>(cube), arch)->body_);
+  int64_t limit = int64_t(arch.memory(isa::Memory::L1).bytes);
+  if (bytes.reserved && bytes.reserved + bytes.largest > limit)
+    fail(cube.span_, "Mat buffer usage (" + std::to_string(bytes.reserved + bytes.largest) +
+                         " bytes) exceeds platform limit (" + std::to_string(limit) + " bytes). The first " +
+                         std::to_string(bytes.reserved) +
+                         " bytes of that space are reserved by system.reserve_buffer for the cross-core pipe ring; "
+                         "take fewer slots with pl.cross_core_slot(slot_num=N)");
+}
+
 /// The function with tiles, and for its kind of core; as it is where that would change its parameters.
 ir::FunctionPtr ofOneCore(const ir::FunctionPtr &function, const isa::ArchInfo &arch) {
   ir::FunctionPtr tiled = tensorsToTiles(function, arch);
@@ -146,6 +187,7 @@ pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &given, const pto:
   for (const ir::FunctionPtr &function : program->functions_)
     names.insert(function->name_);
   std::vector<ir::FunctionPtr> functions, made;
+  std::set<ir::FunctionPtr> scopes;
   for (const ir::FunctionPtr &function : program->functions_) {
     if (function->func_type_ != ir::FunctionType::Orchestration || function->level_ == ir::Level::HOST) {
       functions.push_back(function);
@@ -154,16 +196,22 @@ pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &given, const pto:
     Outliner outliner(*function, names);
     ir::FunctionPtr calls = outliner.VisitFunction(function);
     llvm::append_range(functions, outliner.made);
+    scopes.insert(outliner.made.begin(), outliner.made.end());
     functions.push_back(calls);
   }
   for (const ir::FunctionPtr &function : functions) {
     bool isKernel = function->func_type_ == ir::FunctionType::InCore && function->level_ != ir::Level::HOST;
     auto cores = isKernel ? splitCores(function) : std::nullopt;
+    auto mode = ir::FindEnum(function->attrs_, "split", ir::SplitMode::NONE);
+    if (cores && mode != ir::SplitMode::NONE && !ir::FindAttr(cores->vector->attrs_, "split_aiv"))
+      cores = splitHalves(*cores, mode, !target.directTiles);
+    if (cores)
+      checkRings(*cores->cube, arch);
     if (cores)
       llvm::append_range(made, std::initializer_list<ir::FunctionPtr>{ofOneCore(cores->cube, arch),
                                                                       ofOneCore(cores->vector, arch), cores->group});
     else
-      made.push_back(isKernel ? ofOneCore(function, arch) : function);
+      made.push_back(isKernel ? ofOneCore(scopes.count(function) ? withoutHints(function) : function, arch) : function);
   }
   auto result = std::make_shared<const ir::Program>(std::move(made), program->name_, program->span_);
   ir::VerifyProgram(result);

@@ -165,4 +165,21 @@ Value Lowering::random(const ir::OpView &call, const ir::CallPtr &op, const ir::
   return dst;
 }
 
+/// Rows of a tensor into the tile: a load, and an assemble.
+Value Lowering::gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (call.Keyword<bool>("transpose").value_or(false))
+    fail(op->span_, "transpose of gather_row is not lowered yet");
+  if (!ir::IsA<ir::TensorType>(call.Operand("src")->type_))
+    fail(op->span_, "gather_row takes rows of a tensor in global memory; take those of a tile with pl.slice");
+  ir::Attrs arguments{{"", call.Operand("src")}, {"", call.Operand("src_offset")}, {"", call.Operand("shapes")}};
+  if (ir::ExprPtr valid = call.Operand("valid_shape"))
+    arguments.emplace_back("valid_shape", valid);
+  ir::CallPtr read = ir::CreateOp("tile.load", std::move(arguments), op->span_);
+  auto rows = std::make_shared<const ir::Var>("rows", read->type_, op->span_);
+  values[rows.get()] = load(ir::OpView(*read), read, rows);
+  ir::CallPtr put =
+      ir::CreateOp("tile.assemble", {call.Operand("dst"), ir::ExprPtr(rows), call.Operand("dst_offset")}, op->span_);
+  return assemble(ir::OpView(*put), op, var);
+}
+
 } // namespace pto_mlir::pypto_frontend

@@ -1,6 +1,8 @@
 // Queues of tiles between the cores of a block, and the buffers that they arrive in.
 #include "Lowering.h"
 
+#include "../../Dialect/PTO/Transforms/QueueBuffers.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -29,8 +31,10 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
   if (directions < 1 || directions > 3)
     fail(op->span_, "dir_mask is 1, 2 or 3, not " + std::to_string(directions));
   auto slots = call.Keyword<int64_t>("slot_num");
-  if ((slots && *slots != (directions == 3 ? 4 : 8)) || call.Keyword<int64_t>("local_slot_num"))
-    fail(op->span_, "a queue has 8 slots, or 4 in each of two directions; other numbers are not lowered yet");
+  int64_t mostSlots = directions == 3 ? 4 : 8;
+  if ((slots && (*slots < 1 || *slots > mostSlots)) || call.Keyword<int64_t>("local_slot_num"))
+    fail(op->span_, "a queue has up to 8 slots, or 4 in each of two directions; other numbers, and fewer in local "
+                    "memory, are not lowered yet");
   Value slotBuffer;
   const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
   if (!target.directTiles) { // tiles travel through global memory, the last argument
@@ -53,6 +57,8 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
   SmallVector<NamedAttribute> attributes = queueOf(b, call, op->span_);
   attributes.push_back(b.getNamedAttr("dir_mask", b.getI8IntegerAttr(int8_t(directions))));
   attributes.push_back(b.getNamedAttr("slot_size", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("slot_size")))));
+  if (slots && *slots != mostSlots)
+    attributes.push_back(b.getNamedAttr(pto::kSlotNumAttr, b.getI32IntegerAttr(int32_t(*slots))));
   createOp(call.row()->pto, {{slotBuffer}, {address("c2v_consumer_buf")}, {address("v2c_consumer_buf")}}, attributes,
            false);
   return nullptr;

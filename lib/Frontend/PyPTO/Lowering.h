@@ -186,6 +186,7 @@ private:
   mlir::Value scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &op, mlir::Value dst,
                                   const std::vector<ir::ExprPtr> &valid);
+  mlir::Value gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Queues, semaphores (LowerPipes.cpp).

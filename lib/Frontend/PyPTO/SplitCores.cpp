@@ -15,7 +15,18 @@ namespace {
 
 using Stmts = std::vector<ir::StmtPtr>;
 
-constexpr int64_t kSlots = 8;
+constexpr int64_t kMaxSlots = 8, kDefaultRingBytes = 64 << 10;
+
+/// Slots of a queue: as many as pl.cross_core_slot says, else what a ring of moderate size holds, and two at least.
+int64_t slotsOf(const ir::Function &kernel, int64_t slotBytes) {
+  if (const int64_t *said = ir::FindAttr<int64_t>(kernel.attrs_, "slot_num")) {
+    if (*said < 1 || *said > kMaxSlots)
+      fail(kernel.span_,
+           "a queue has 1 to 8 slots, not " + std::to_string(*said) + "; write pl.cross_core_slot(slot_num=2)");
+    return *said;
+  }
+  return kMaxSlots * slotBytes <= kDefaultRingBytes ? kMaxSlots : 2;
+}
 
 /// A product of tensors leaves L0C as it is computed there, in FP32; the vector cores round it.
 ir::TypePtr handedOn(const ir::TypePtr &type, bool toVector) {
@@ -399,7 +410,9 @@ private:
 };
 
 /// What opens the queues at the top of a function, and names their buffers by its kernel.
-Stmts opened(const Queues &queues, Home side, const std::string &kernel, const ir::Span &span) {
+Stmts opened(const Queues &queues, Home side, const ir::Function &function) {
+  const std::string &kernel = function.name_;
+  const ir::Span &span = function.span_;
   Stmts stmts;
   bool isCube = side == Home::Cube;
   auto bind = [&](const ir::CallPtr &call, const std::string &name) {
@@ -410,14 +423,17 @@ Stmts opened(const Queues &queues, Home side, const std::string &kernel, const i
   for (const ValueQueue &queue : queues.all()) {
     std::string name = kernel + "_queue" + std::to_string(queue.id);
     bool takes = queue.toVector != isCube;
+    int64_t slots = slotsOf(function, queue.slotBytes);
     ir::CallPtr buffer =
-        takes ? ir::CreateOp("system.reserve_buffer", {{"name", name}, {"size", kSlots * queue.slotBytes}}, span)
+        takes ? ir::CreateOp("system.reserve_buffer", {{"name", name}, {"size", slots * queue.slotBytes}}, span)
               : ir::CreateOp("system.import_peer_buffer",
                              {{"name", name}, {"peer_func", kernel + (isCube ? "_aiv" : "_aic")}}, span);
     ir::Attrs arguments{{queue.toVector ? "c2v_consumer_buf" : "v2c_consumer_buf", ir::ExprPtr(bind(buffer, name))},
                         {"dir_mask", int64_t(queue.toVector ? 1 : 2)},
                         {"slot_size", queue.slotBytes},
                         {"id", queue.id}};
+    if (slots != kMaxSlots)
+      arguments.emplace_back("slot_num", slots);
     ir::CallPtr open =
         ir::CreateOp(isCube ? "system.aic_initialize_pipe" : "system.aiv_initialize_pipe", std::move(arguments), span);
     stmts.push_back(std::make_shared<const ir::EvalStmt>(open, span));
@@ -489,7 +505,7 @@ std::optional<CoreFunctions> splitCores(const ir::FunctionPtr &kernel) {
   Stmts cubeStmts = cube.run(body), vectorStmts = vector.run(body);
   auto function = [&](Home side, Stmts &stmts) {
     bool isCube = side == Home::Cube;
-    Stmts whole = opened(queues, side, kernel->name_, kernel->span_);
+    Stmts whole = opened(queues, side, *kernel);
     llvm::append_range(whole, stmts);
     ir::Attrs attrs;
     if (homes.hasRegions())

@@ -154,12 +154,23 @@ ir::VarPtr Tiler::byName(const ir::OpView &view, const ir::CallPtr &call) {
   std::vector<ir::ExprPtr> shape;
   bool isElementwise = view.row()->rule == ir::OpRule::Like || view.row()->rule == ir::OpRule::Promote;
   ir::Attrs arguments;
+  std::optional<Window> rows; ///< of which pl.gather_row takes some
   size_t operands = 0;
   for (const ir::OpParam &param : view.row()->params) {
     ir::ExprPtr operand = param.operand ? view.Operand(param.name) : nullptr;
     if (!operand)
       continue;
-    if (ir::IsA<ir::TensorType>(operand->type_)) {
+    if (op == "tile.gather_row" && param.name == "src") { // rows are loaded one by one
+      rows = windowOf(operand);
+      if (!rows || rows->shape.size() != rows->extents.size())
+        fail(place, "pl.gather_row takes rows of a tensor in global memory");
+      operand = rows->tensor;
+    } else if (rows && param.name == "src_offset") {
+      std::vector<ir::ExprPtr> at = view.Elements("src_offset");
+      for (size_t axis = 0; axis < at.size() && axis < rows->offsets.size(); ++axis)
+        at[axis] = sum(rows->offsets[axis], at[axis]);
+      operand = tuple(std::move(at));
+    } else if (ir::IsA<ir::TensorType>(operand->type_)) {
       operand = tile(operand);
       ++operands;
     }

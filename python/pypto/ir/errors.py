@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pypto.language.parser.diagnostics import (
     InvalidOperationError,
-    LaneError,
     PlacedError,
+    QueueError,
     ScopeIsolationError,
     UnsupportedFeatureError,
     hints,
@@ -50,8 +50,9 @@ def _span(file, line, column):
 
 
 _KINDS = {
-    "the two lanes": LaneError,
-    "the two AIV lanes": LaneError,
+    "the two lanes": QueueError,
+    "the two AIV lanes": QueueError,
+    "cross-core pipe ring": QueueError,
     "not lowered yet": UnsupportedFeatureError,
     "outside of the scope that computes": ScopeIsolationError,
 }

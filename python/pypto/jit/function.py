@@ -42,17 +42,17 @@ class JITFunction(Definition):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments as it is compiled
         (PassManager.run_passes), or as captured where a kernel cannot be divided, which is then compiled as several
         tasks; nothing is kept. Without any: for what the annotations say. Tensors that are written without being
-        declared as Out, which a call refuses, are InOut. LaneError, a ValueError, for values that queues do not divide
+        declared as Out, which a call refuses, are InOut. QueueError, a ValueError, for values that queues do not divide
         as the program says."""
         from pypto.ir.pass_manager import expanded
-        from pypto.language.parser.diagnostics import LaneError, ParserError
+        from pypto.language.parser.diagnostics import ParserError, QueueError
 
         given = args or keywords or not self.order
         values = self.values(args, keywords) if given else dict.fromkeys(self.order)
         program = self.program(values, promotes=True)
         try:
             return expanded(program, _config(config).processor)
-        except LaneError:
+        except QueueError:
             raise
         except ParserError:
             return program

@@ -545,8 +545,8 @@ func.func @import_buffer() {
 // -----
 
 func.func @queue_slots(%n: i32) {
-  // expected-error @below {{expects slot_num 4 or 8, got 5}}
-  %b = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8, slot_num = 5} (%n : i32) -> !pto.pipe
+  // expected-error @below {{expects slot_num of 1 to 8, got 9}}
+  %b = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8, slot_num = 9} (%n : i32) -> !pto.pipe
   return
 }
 

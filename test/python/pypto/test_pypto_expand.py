@@ -2,6 +2,7 @@
 
 import re
 
+import ml_dtypes
 import numpy as np
 import pypto.language as pl
 import pytest
@@ -311,6 +312,142 @@ def test_text_of_the_public_generator(tmp_path):
     assert re.search(r"pto.tpush_to_aiv\(.*\) \{split = 3\}", text) and "pto.tfree_from_aic {split = 3}" in text
     assert re.search(r"pto.tpop_from_aic\(%\w+, %c32_index\) \{split = 3\}", text)
     assert "%c15_index = arith.constant 15 : index" in text and not arrays[2].any()
+
+
+def halved(rows, valid, mode=pl.SplitMode.UP_DOWN):
+    """Products under pl.split: exp of one, scaled by a row, and multiplied again by the cube core."""
+
+    @pl.jit
+    def kernel(
+        a: pl.Tensor, w: pl.Tensor, bias: pl.Tensor, v: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.InOut[pl.Tensor]
+    ):
+        with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(mode)], name_hint="half"):
+            acc = pl.matmul(pl.slice(a, [rows, 64], [0, 0], valid_shape=[valid, 64]), w, b_trans=True)
+            grown = pl.exp(acc)
+            y = pl.assemble(y, pl.mul(grown, bias), [0, 0])
+            if valid == rows:
+                z = pl.assemble(z, pl.matmul(grown, v), [0, 0])
+            else:
+                z = pl.assemble(z, pl.matmul(w[0:16, :], w[0:16, :], b_trans=True), [0, 0])
+        return y, z
+
+    shapes = (valid, 64), (32, 64), (1, 32), (32, 16)
+    inputs = [numbers(*shape, seed=seed) / 64 for seed, shape in enumerate(shapes)]
+    return kernel, [*inputs, np.zeros((rows, 32), np.float32), np.zeros((rows, 16), np.float32)]
+
+
+@pytest.mark.parametrize(
+    "rows, valid, mode, transport",
+    [
+        (16, 16, pl.SplitMode.UP_DOWN, "split=1"),
+        (16, 15, pl.SplitMode.UP_DOWN, "split=3"),
+        (16, 13, pl.SplitMode.UP_DOWN, "split=3, lane_stride=7"),
+        (16, 12, pl.SplitMode.UP_DOWN, "split=1, lane_stride=6"),
+        (16, 6, pl.SplitMode.UP_DOWN, "split=1"),
+        (16, 16, pl.SplitMode.LEFT_RIGHT, ""),  # a row of bias would be divided, too
+    ],
+)
+def test_halves_under_pl_split(rows, valid, mode, transport):
+    """Each vector core computes a half, or of a deep tail an equal part; what needs the whole stays whole."""
+    kernel, arrays = halved(rows, valid, mode)
+    made = expanded(kernel.lower(*arrays))
+    text = {core: ir.python_print(made.get_function(f"half_{core}")) for core in ("aic", "aiv")}
+    if transport:
+        assert f"pl.tile.tpop_from_aic({transport}" in text["aiv"] and f"{transport}" in text["aic"]
+        assert "subblock_idx = pl" in text["aiv"] or "subblock_idx: " in text["aiv"]
+    else:
+        assert "subblock" not in text["aiv"] or "split=2" in text["aiv"]
+    a, w, bias, v, y, z = arrays
+    run(made, BackendType.Ascend910B, *arrays)
+    grown = np.exp(a.astype(np.float64) @ w.T)
+    check(y[:valid], grown * bias)
+    assert not y[valid:].any()
+    if valid == rows:
+        check(z, grown @ v)
+
+
+def test_a_deep_tail_beside_a_value_of_its_own():
+    @pl.jit
+    def kernel(a: pl.Tensor, w: pl.Tensor, more: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.InOut[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.UP_DOWN)]):
+            acc = pl.matmul(pl.slice(a, [16, 64], [0, 0], valid_shape=[13, 64]), w, b_trans=True)
+            y[:] = pl.exp(acc)
+            z[:] = pl.abs(more)
+        return y, z
+
+    arrays = numbers(13, 64), numbers(32, 64), numbers(16, 32), np.zeros((16, 32), np.float32)
+    with pytest.raises(ValueError) as error:
+        kernel.lower(*arrays, np.zeros((16, 32), np.float32))
+    assert "leaves the two AIV lanes 8 and 5 cells" in str(error.value)
+    assert "independently split value" in str(error.value) and "16 / 15" in str(error.value)
+
+
+@pytest.mark.parametrize("statement", ["pl.col_sum(acc)", "pl.transpose(acc, 0, 1)"])
+def test_what_needs_the_whole_stays_whole(statement):
+    text = f"""
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function
+    def main(self, a: pl.Tensor[[32, 32], pl.FP32], y: pl.Out[pl.Tensor[[32, 32], pl.FP32]]):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="k", optimizations=[pl.split(pl.SplitMode.UP_DOWN)]):
+            acc = pl.matmul(a, a)
+            y = pl.assemble(y, {statement}, [0, 0])
+        return y
+"""
+    made = expanded(pl.parse_program(text))
+    assert "subblock" not in ir.python_print(made.get_function("k_aiv"))
+    a, y = numbers(32, 32), np.zeros((32, 32), np.float32)
+    run(made, BackendType.Ascend910B, a, y)
+    acc = a.astype(np.float64) @ a
+    check(y, acc.T) if "transpose" in statement else check(y[:1], acc.sum(axis=0, keepdims=True))
+
+
+def rows_by_index(slots):
+    """Each vector core takes half of the rows that a list names; the cube core multiplies them all."""
+
+    @pl.jit
+    def kernel(pool: pl.Tensor, index: pl.Tensor, q: pl.Tensor, y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint="rows", optimizations=[pl.cross_core_slot(slot_num=slots)]):
+            for lane in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+                held = pl.full([64, 512], dtype=pl.BF16, value=0.0)
+                for k in pl.range(64):
+                    row = pl.cast(pl.read(index, [lane * 64 + k]), pl.INDEX)
+                    held = pl.gather_row(held, pool, [k, 0], [row, 0], [1, 512])
+                rows = pl.aic_gather(held)
+            y[:] = pl.matmul(q, rows, b_trans=True, out_dtype=pl.FP32)
+        return y
+
+    index = (np.arange(128, dtype=np.int32) * 37) % 1000
+    return kernel, index
+
+
+def test_rows_by_index_in_a_ring_of_two_slots(backend):
+    kernel, index = rows_by_index(2)
+    pool, q = ((numbers(n, 512, seed=n) / 64).astype(ml_dtypes.bfloat16) for n in (1000, 16))
+    program = kernel.program(kernel.values((pool, index, q, np.zeros((16, 128), np.float32)), {}))
+    made = expanded(program)
+    text = ir.python_print(made.get_function("rows_aic"))
+    assert "slot_num=2" in text and "size=262144" in text
+    assert "pl.tile.gather_row(" in ir.python_print(made.get_function("rows_aiv"))
+    for each in program, made:
+        y = np.zeros((16, 128), np.float32)
+        run(each, backend, pool, index, q, y)
+        check(y, q.astype(np.float64) @ pool.astype(np.float64)[index].T)
+
+
+def test_a_ring_that_l1_does_not_hold():
+    kernel, index = rows_by_index(8)
+    arguments = [np.zeros((n, 512), ml_dtypes.bfloat16) for n in (1000, 16)]
+    with pytest.raises(ValueError) as error:
+        kernel.lower(arguments[0], index, arguments[1], np.zeros((16, 128), np.float32))
+    for text in (
+        "Mat buffer usage (1064960 bytes) exceeds platform limit (524288 bytes)",
+        "The first 1048576 bytes of that space are reserved by system.reserve_buffer",
+        "pl.cross_core_slot(slot_num=N)",
+    ):
+        assert text in str(error.value)
 
 
 def refused(body):

@@ -106,8 +106,8 @@ def refused(body, kind=Kind.AIC):
             "dir_mask is 1, 2 or 3, not 4",
         ),
         (
-            lambda ib, x, w, y: ib.eval_stmt(system.aic_initialize_pipe(dir_mask=1, slot_size=SLOT, slot_num=5)),
-            "a queue has 8 slots, or 4 in each of two directions",
+            lambda ib, x, w, y: ib.eval_stmt(system.aic_initialize_pipe(dir_mask=1, slot_size=SLOT, slot_num=9)),
+            "a queue has up to 8 slots, or 4 in each of two directions",
         ),
         (
             lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, split=5)),

@@ -156,8 +156,8 @@ template <typename Op> static LogicalResult verifyInit(Op op) {
     return failure();
   if (static_cast<int32_t>(op.getSlotSize()) <= 0)
     return op.emitOpError("expects a positive slot_size, got ") << static_cast<int32_t>(op.getSlotSize());
-  if (op.getSlotNum() != 4 && op.getSlotNum() != 8)
-    return op.emitOpError("expects slot_num 4 or 8, got ") << static_cast<int32_t>(op.getSlotNum());
+  if (int32_t slots = static_cast<int32_t>(op.getSlotNum()); slots < 1 || slots > 8)
+    return op.emitOpError("expects slot_num of 1 to 8, got ") << static_cast<int32_t>(op.getSlotNum());
   if (auto base = op.getFlagBaseAttr(); base && base.getInt() < 0)
     return op.emitOpError("expects a flag_base of 0 or more, got ") << base.getInt();
   if ((op.getDirMask() == 3) != static_cast<bool>(op.getPeerLocalAddr()))

@@ -14,6 +14,10 @@ namespace pto_mlir::pto {
 /// other addresses). pto-join-cores writes them, before functions lose their names.
 inline constexpr llvm::StringLiteral kBufferNamesAttr = "pto.buffer_names";
 
+/// On the op of a front end that opens a queue: how many slots it has, where these are fewer than 8, or 4 in each of
+/// two directions.
+inline constexpr llvm::StringLiteral kSlotNumAttr = "slot_num";
+
 /// "function/name" of the reserved buffer that an address is of, the same on both sides of a queue; empty for any other
 /// address.
 inline std::string bufferOf(mlir::Value address) {

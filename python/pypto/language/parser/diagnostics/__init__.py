@@ -3,12 +3,12 @@
 from pypto.language.parser.diagnostics import hints
 from pypto.language.parser.diagnostics.exceptions import (
     InvalidOperationError,
-    LaneError,
     OperandError,
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
     PlacedError,
+    QueueError,
     ScopeIsolationError,
     SSAViolationError,
     UndefinedVariableError,
@@ -20,7 +20,7 @@ from pypto.language.parser.diagnostics.renderer import ErrorRenderer, concise_er
 __all__ = [
     "ErrorRenderer",
     "InvalidOperationError",
-    "LaneError",
+    "QueueError",
     "OperandError",
     "ParserError",
     "ParserSyntaxError",

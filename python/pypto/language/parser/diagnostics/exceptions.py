@@ -77,8 +77,8 @@ class OperandError(InvalidOperationError, ParserTypeError):
     """An operation that does not take an operand of this type."""
 
 
-class LaneError(InvalidOperationError, ValueError):
-    """A value that no queue divides between the vector cores as the program says."""
+class QueueError(InvalidOperationError, ValueError):
+    """A value that no queue hands from core to core as the program says."""
 
 
 class ScopeIsolationError(ParserError):
