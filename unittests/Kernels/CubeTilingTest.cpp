@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 using namespace pto_mlir::cube;
@@ -154,6 +155,21 @@ TEST(CubeTiling, FewRowsTakeSmallerBlocksOfTheSameTiles) {
           EXPECT_GE(ceilDiv(blocks.rows, blocks.blockM) * ceilDiv(n, blocks.blockN),
                     ceilDiv(blocks.rows, t->blockM) * ceilDiv(n, t->blockN));
       }
+}
+
+TEST(CubeTiling, FinalistsDiffer) {
+  // Several grids of 24 cores give these rows and columns one tiling.
+  CubeProblem p{.m = 4096, .n = 1152, .k = 384, .inBytes = 2, .outBytes = 2, .bias = true, .cores = 24};
+  auto parts = [](const CubeTiling &t) {
+    return std::tuple(t.blockM, t.blockN, t.baseK, t.panelK, t.rowsOuter, t.holdB, t.heldK, t.grid.m, t.grid.n);
+  };
+  std::vector<CubeTiling> finalists = rankCubeTilings(p, a3, 12);
+  EXPECT_GE(finalists.size(), 4u);
+  for (size_t i = 0; i < finalists.size(); ++i) {
+    expectLegal(p, finalists[i]);
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_NE(parts(finalists[i]), parts(finalists[j])) << i << " and " << j;
+  }
 }
 
 TEST(CubeTiling, OneCoreSharesNothing) {

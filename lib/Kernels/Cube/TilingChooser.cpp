@@ -8,6 +8,7 @@
 #include "TilingCandidates.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace pto_mlir::cube {
 
@@ -17,6 +18,15 @@ namespace {
 constexpr double kEven = 1.15, kWorthEvenness = 1.4;
 // Number of tilings kept beside the best one of a search.
 constexpr size_t kRanked = 32;
+
+/// Whether both give the same kernel, however they were found.
+bool sameKernel(const CubeTiling &a, const CubeTiling &b) {
+  auto parts = [](const CubeTiling &t) {
+    return std::tuple(t.baseM, t.baseN, t.baseK, t.panelK, t.blockM, t.blockN, t.holdB, t.rowsOuter, t.heldK,
+                      t.slabRows, t.slabCols, t.grid.outer, t.grid.n, t.grid.m);
+  };
+  return parts(a) == parts(b);
+}
 
 int64_t clampTo(int64_t value, int64_t low, int64_t high) { return std::max(low, std::min(value, high)); }
 
@@ -87,6 +97,10 @@ protected:
   }
 
   void rank(const CubeTiling &tiling) {
+    // Grids that keep as many cores busy give one tiling.
+    auto same = [&](const CubeTiling &other) { return sameKernel(other, tiling); };
+    if (std::any_of(ranked.begin(), ranked.end(), same))
+      return;
     if (ranked.size() == kRanked && tiling.cycles >= ranked.back().cycles)
       return;
     auto place = std::upper_bound(ranked.begin(), ranked.end(), tiling,

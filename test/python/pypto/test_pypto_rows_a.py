@@ -74,7 +74,7 @@ def test_A05_a_view_of_every_tensor_parameter():
     for number in range(3):  # b and c too
         view = f"pto.make_tensor_view %arg{number}, shape = [%c32, %c32] strides = [%c32, %c1] : {VIEW}"
         assert text.count(view) == 1
-    assert "shape = [%c32, %c32], strides = [" in today(kernel(body))
+    assert "shape = [%c32_index, %c32_index], strides = [" in today(kernel(body))
 
 
 def test_A06_row_major_strides():
