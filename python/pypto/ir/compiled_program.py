@@ -161,8 +161,10 @@ class CompiledProgram(Dispatch):
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
         makes the outputs, zeros, and returns them. `config`: what of the run is recorded; what was compiled is run."""
-        if config is not None and "config" in self.param_names[len(args) :]:  # a parameter of that name
-            keywords["config"] = config
+        from pypto.runtime import RunConfig
+
+        if "config" in self.param_names and config is not None and not isinstance(config, RunConfig):
+            keywords["config"] = config  # a parameter of that name
         elif getattr(config, "enable_chip_swimlane", 0) or getattr(config, "enable_dump_args", 0):
             levels = config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args
             with records.recorded(self, *levels):

@@ -189,12 +189,25 @@ class Configured:
         pl.store(pl.add(pl.load(x, [0, 0], [16, 32]), pl.load(config, [0, 0], [16, 32])), [0, 0], y)
 
 
+@pl.program
+class ConfiguredLast:
+    @pl.function(type=pl.FunctionType.InCore)
+    def main(
+        self,
+        x: pl.Tensor[[16, 32], pl.FP32],
+        y: pl.Out[pl.Tensor[[16, 32], pl.FP32]],
+        config: pl.Tensor[[16, 32], pl.FP32],
+    ):
+        pl.store(pl.add(pl.load(x, [0, 0], [16, 32]), pl.load(config, [0, 0], [16, 32])), [0, 0], y)
+
+
 def test_a_parameter_may_be_called_config():
     a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
     compiled = run(Configured, a, b, c, config=RunConfig())
     np.testing.assert_array_equal(c, a + b)
     compiled(a, config=b, y=c)
     np.testing.assert_array_equal(c, a + b)
+    np.testing.assert_array_equal(run(ConfiguredLast, config=RunConfig())(a, b, config=RunConfig()), a + b)
 
 
 def test_records_say_which_core_ran_which_task_when(tmp_path):
