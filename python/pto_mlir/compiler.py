@@ -59,10 +59,9 @@ def transform(
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
     greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`, with
-    many sizes of a list likewise);
-    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md; `input_values`: arrays of inputs whose values
-    are known, which the net has no more; `kernels`: kernels.UserKernels, for the operators that they name. Functions
-    that are no operators of the importer are replaced by their bodies."""
+    many sizes of a list likewise); `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md; `input_values`:
+    arrays of inputs whose values are known, which the net has no more; `kernels`: kernels.UserKernels, for the
+    operators that they name. Functions that are no operators of the importer are replaced by their bodies."""
     names = input_shapes or [], output_names, mlir, preprocess, max_extent
     options = *names, sizes or {}, ranges or {}, state, state_length, strict_f64
     values = serialized(model_def, input_values) if input_values else {}

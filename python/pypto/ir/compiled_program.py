@@ -40,6 +40,12 @@ def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
     raise errors.of_compiler(text)
 
 
+def _is_run_config(value):
+    from pypto.runtime import RunConfig
+
+    return isinstance(value, RunConfig)
+
+
 class CompiledProgram(Dispatch):
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
     `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
@@ -161,9 +167,7 @@ class CompiledProgram(Dispatch):
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
         makes the outputs, zeros, and returns them. `config`: what of the run is recorded; what was compiled is run."""
-        from pypto.runtime import RunConfig
-
-        if "config" in self.param_names and config is not None and not isinstance(config, RunConfig):
+        if config is not None and "config" in self.param_names and not _is_run_config(config):
             keywords["config"] = config  # a parameter of that name
         elif getattr(config, "enable_chip_swimlane", 0) or getattr(config, "enable_dump_args", 0):
             levels = config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args

@@ -72,11 +72,11 @@ def _write_binaries(compiled, program, folder, config):
 
 def write_expanded(program, config):
     """Writes the output tree of a program as its kernels are compiled, where `config` asks for files and no run."""
+    if not (config.codegen_only and config.save_kernels and config.save_kernels_dir):
+        return
     from pypto.ir.pass_manager import expanded
     from pypto.language.parser.diagnostics import ParserError
 
-    if not (config.codegen_only and config.save_kernels and config.save_kernels_dir):
-        return
     try:
         program = expanded(program, config.processor)
     except ParserError:  # a kernel that is compiled as several tasks

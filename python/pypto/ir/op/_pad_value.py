@@ -9,9 +9,9 @@ _HINT = "fillpad pad_value is a pl.PadValue, 0, math.inf or -math.inf"
 
 def normalize_pad_value(value) -> PadValue:
     """A PadValue, or the numbers 0, inf and -inf, as a PadValue. TypeError, ValueError for others."""
-    if value == PadValue.null and isinstance(value, PadValue):
-        raise ValueError(f"{_HINT}, not null")
     if isinstance(value, PadValue):
+        if value == PadValue.null:
+            raise ValueError(f"{_HINT}, not null")
         return value
     if isinstance(value, Neg):
         inner = value.operand
