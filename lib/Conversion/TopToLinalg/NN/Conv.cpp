@@ -95,7 +95,7 @@ struct ConvLowering : OpRewritePattern<top::ConvOp> {
     conv.features = outputShape[3];
 
     Location convLoc = accumulator == storage ? loc : inner;
-    bool depthwise = conv.groups > 1 && conv.groups == conv.channels && conv.groups == conv.features;
+    bool depthwise = top::isDepthwise(conv.groups, conv.channels, conv.features);
     Value value = depthwise         ? lowerDepthwise(op, conv, outputShape, accumulator, convLoc, rewriter)
                   : conv.groups > 1 ? lowerGrouped(op, conv, outputShape, accumulator, convLoc, rewriter)
                                     : lowerPlain(op, conv, outputShape, accumulator, convLoc, rewriter);

@@ -36,12 +36,12 @@ bool isCombinedConstant(OpOperand &use) {
 // anyway. Rounded they would bias whole channels, which nothing averages out.
 bool isDepthwiseFilter(OpOperand &use) {
   auto conv = dyn_cast<ConvOp>(use.getOwner());
-  if (!conv || use.getOperandNumber() != 1 || conv.getGroup() == 1)
+  if (!conv || use.getOperandNumber() != 1)
     return false;
   ArrayRef<int64_t> input = cast<RankedTensorType>(conv.getInput().getType()).getShape();
   ArrayRef<int64_t> output = cast<RankedTensorType>(conv.getType()).getShape();
   int64_t channels = channelDim(conv.getLayout(), input.size());
-  return isConstant(use.get()) && input[channels] == conv.getGroup() && output[channels] == conv.getGroup();
+  return isConstant(use.get()) && isDepthwise(conv.getGroup(), input[channels], output[channels]);
 }
 
 // Operands that stay f32 because they are combined with an f32 accumulator or are statistics.

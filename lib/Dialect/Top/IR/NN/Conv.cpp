@@ -32,7 +32,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   std::string message;
   // The vector cores multiply in f32 with one weight for each channel and position, which may be as wide.
   Type narrow = input.getElementType();
-  if (group > 1 && channels == group && outChannels == group && filter.getElementType().isF32() &&
+  if (isDepthwise(group, channels, outChannels) && filter.getElementType().isF32() &&
       (narrow.isF16() || narrow.isBF16()))
     filter = filter.clone(narrow);
   Type element = inferProductElement(input, filter, nhwc ? rank - 1 : 0, adaptor.getBias(), adaptor.getTo(), message);
