@@ -47,18 +47,37 @@ int64_t liveTemporaries(linalg::LinalgOp op) {
   return most + 1 + (op.getNumReductionLoops() ? 1 : 0);
 }
 
+/// Bytes of an element of `value`; 0 for what is not a tensor.
+static int64_t elementBytes(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? std::max(1u, type.getElementTypeBitWidth() / 8) : 0;
+}
+
+/// Columns of one row of the nest's tiles. All tiles of a nest have the same: whole 32-byte blocks of the narrowest
+/// type.
+static int64_t paddedColumns(const Nest &nest) {
+  int64_t narrowest = 4;
+  auto count = [&](Value value) {
+    if (int64_t bytes = elementBytes(value))
+      narrowest = std::min(narrowest, bytes);
+  };
+  for (linalg::LinalgOp op : nest.ops) {
+    llvm::for_each(op->getOperands(), count);
+    llvm::for_each(op->getResults(), count);
+  }
+  return llvm::alignTo(nest.colExtent, 32 / narrowest);
+}
+
 int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
   constexpr int64_t kBlock = 32;
   int64_t fixedBytes = 0, unitBytes = 0, temporaryBytes = 0;
   llvm::SmallDenseSet<Value> seen;
   bool columns = cls == nest.colClass;
-  auto count = [&](bool hasRow, bool hasCol, int64_t elementBytes) {
-    int64_t cols = hasCol && !columns ? nest.colExtent : 1;
-    int64_t bytes = cols * elementBytes;
+  // Along columns the padding is paid once per tile.
+  int64_t rowColumns = columns ? 1 : paddedColumns(nest);
+  auto count = [&](bool hasRow, bool hasCol, int64_t perElement) {
+    int64_t bytes = (hasCol ? rowColumns : 1) * perElement;
     bool scales = columns ? hasCol : hasRow;
-    // Along columns the padding to 32 bytes is paid once per tile.
-    if (!columns)
-      bytes = llvm::alignTo(bytes, hasCol ? kBlock : elementBytes);
     (scales ? unitBytes : fixedBytes) += bytes;
     if (!scales)
       fixedBytes += kBlock;
@@ -66,8 +85,8 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
   for (linalg::LinalgOp op : nest.ops) {
     SmallVector<unsigned> classes = domain.loopClasses(op);
     auto countValue = [&](Value value, AffineMap map) {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !seen.insert(value).second)
+      int64_t bytes = elementBytes(value);
+      if (!bytes || !seen.insert(value).second)
         return;
       auto has = [&](unsigned wanted) {
         return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
@@ -75,7 +94,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
           return dim && classes[dim.getPosition()] == wanted;
         });
       };
-      count(has(nest.rowClass), has(nest.colClass), std::max(1u, type.getElementTypeBitWidth() / 8));
+      count(has(nest.rowClass), has(nest.colClass), bytes);
     };
     for (OpOperand &operand : op->getOpOperands())
       if (!op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
@@ -83,7 +102,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
     for (OpResult result : op->getResults())
       countValue(result, op.getIndexingMapMatchingResult(result));
     bool hasRow = llvm::is_contained(classes, nest.rowClass);
-    int64_t perTemporary = columns ? 4 : llvm::alignTo(nest.colExtent * 4, kBlock) * (hasRow ? 1 : 0);
+    int64_t perTemporary = columns || hasRow ? rowColumns * 4 : 0;
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * perTemporary);
   }
   unitBytes += temporaryBytes;
@@ -99,14 +118,14 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
     if (!llvm::is_contained(classes, nest.rowClass))
       continue;
     for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      int64_t perElement = elementBytes(operand.get());
       AffineMap map = op.getMatchingIndexingMap(&operand);
       bool hasRow = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         return dim && classes[dim.getPosition()] == nest.rowClass;
       });
-      if (type && hasRow && seen.insert(operand.get()).second)
-        bytes += std::max(1u, type.getElementTypeBitWidth() / 8);
+      if (perElement && hasRow && seen.insert(operand.get()).second)
+        bytes += perElement;
     }
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * 4);
   }
