@@ -95,57 +95,16 @@ static std::string hintFor(StringRef op) {
   return "";
 }
 
-// Operators that move or compare strings, and those that are about them.
-static bool takesStrings(StringRef op) {
-  static const llvm::StringSet<> ops{"Cast",
-                                     "CastLike",
-                                     "Compress",
-                                     "Concat",
-                                     "DepthToSpace",
-                                     "Equal",
-                                     "Expand",
-                                     "Flatten",
-                                     "Gather",
-                                     "GatherElements",
-                                     "GatherND",
-                                     "Identity",
-                                     "If",
-                                     "Loop",
-                                     "RegexFullMatch",
-                                     "Reshape",
-                                     "ReverseSequence",
-                                     "Scan",
-                                     "Scatter",
-                                     "ScatterElements",
-                                     "ScatterND",
-                                     "Shape",
-                                     "Size",
-                                     "Slice",
-                                     "SpaceToDepth",
-                                     "Split",
-                                     "Squeeze",
-                                     "StringConcat",
-                                     "StringNormalizer",
-                                     "StringSplit",
-                                     "TfIdfVectorizer",
-                                     "Tile",
-                                     "Transpose",
-                                     "Unique",
-                                     "Unsqueeze",
-                                     "Where"};
-  return ops.contains(op);
-}
-
-std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto, int numRequired, bool takesList) {
+std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto, const OpEntry &entry) {
   for (int i = 0; i < proto.input_size(); ++i) {
     const std::string &name = proto.input(i);
-    if (name.empty() && (i < numRequired || takesList))
+    if (name.empty() && (i < entry.minInputs || entry.takesList()))
       return "input " + std::to_string(i) + " is missing";
     if (poisoned.contains(name))
       return std::nullopt;
     if (!name.empty() && !isDefined(name))
       return "input '" + name + "' is computed later in the file";
-    if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !takesStrings(proto.op_type()))
+    if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !entry.takesStrings)
       return "input '" + name + "' holds strings, which the operator does not take";
     if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
       need(name);
@@ -183,7 +142,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
                                                         : " to " + std::to_string(entry->maxInputs)));
   if (llvm::all_of(proto.output(), [](const std::string &output) { return output.empty(); }))
     return reject("has no output");
-  std::optional<std::string> problem = inputProblem(proto, entry->minInputs, entry->takesList());
+  std::optional<std::string> problem = inputProblem(proto, *entry);
   if (!problem)
     return poison();
   if (!problem->empty())

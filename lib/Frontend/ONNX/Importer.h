@@ -23,6 +23,7 @@ inline constexpr llvm::StringLiteral kNoSequences =
     "that a Loop or Scan collects, have";
 
 class Node;
+struct OpEntry;
 
 /// Imports one model: its state from the first check to the finished function.
 class Importer {
@@ -182,7 +183,7 @@ private:
   /// Imports a node whose inputs are defined.
   void importNode(const ::onnx::NodeProto &node);
   /// Why the node's inputs cannot be read yet, "" if they can; nullopt where an earlier error is the cause.
-  std::optional<std::string> inputProblem(const ::onnx::NodeProto &node, int numRequired, bool takesList);
+  std::optional<std::string> inputProblem(const ::onnx::NodeProto &node, const OpEntry &entry);
   //===-- Kernels of the user: UserKernels.cpp --===//
   static std::string nameOfKernel(const ::onnx::NodeProto &node);
   bool hasUserKernel(const ::onnx::NodeProto &node) const;

@@ -9,11 +9,14 @@ namespace pto_mlir::onnx {
 
 /// No limit on the number of inputs.
 inline constexpr int kVariadic = INT_MAX;
+/// Of an OpEntry: the operator moves or compares strings, or is about them.
+inline constexpr bool kTakesStrings = true;
 
 struct OpEntry {
   int from, to; ///< range of opsets, inclusive
   int minInputs, maxInputs;
   ImportFn import;
+  bool takesStrings = false;
 
   /// Whether the inputs are a list, which has no gaps.
   bool takesList() const { return minInputs > 0 && maxInputs == kVariadic; }

@@ -24,6 +24,6 @@ static LogicalResult importIf(Node &node) {
   return results ? setOutputs(node, *results) : failure();
 }
 
-void registerIf(Registry &registry) { registry.add("If", {7, kMaxOpset, 1, 1, importIf}); }
+void registerIf(Registry &registry) { registry.add("If", {7, kMaxOpset, 1, 1, importIf, kTakesStrings}); }
 
 } // namespace pto_mlir::onnx

@@ -237,6 +237,6 @@ static LogicalResult importLoop(Node &node) {
   return results ? setOutputs(node, *results) : failure();
 }
 
-void registerLoop(Registry &registry) { registry.add("Loop", {7, kMaxOpset, 0, kVariadic, importLoop}); }
+void registerLoop(Registry &registry) { registry.add("Loop", {7, kMaxOpset, 0, kVariadic, importLoop, kTakesStrings}); }
 
 } // namespace pto_mlir::onnx

@@ -153,8 +153,8 @@ static LogicalResult importBatchedScan(Node &node) {
 }
 
 void registerScan(Registry &registry) {
-  registry.add("Scan", {8, 8, 0, kVariadic, importBatchedScan});
-  registry.add("Scan", {9, kMaxOpset, 1, kVariadic, importScan});
+  registry.add("Scan", {8, 8, 0, kVariadic, importBatchedScan, kTakesStrings});
+  registry.add("Scan", {9, kMaxOpset, 1, kVariadic, importScan, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

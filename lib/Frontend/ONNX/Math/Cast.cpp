@@ -36,8 +36,8 @@ static LogicalResult importCast(Node &node) {
 static LogicalResult importCastLike(Node &node) { return castTo(node, node.type(1).getElementType()); }
 
 void registerCast(Registry &registry) {
-  registry.add("Cast", {7, kMaxOpset, 1, 1, importCast});
-  registry.add("CastLike", {15, kMaxOpset, 2, 2, importCastLike});
+  registry.add("Cast", {7, kMaxOpset, 1, 1, importCast, kTakesStrings});
+  registry.add("CastLike", {15, kMaxOpset, 2, 2, importCastLike, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -56,7 +56,7 @@ static LogicalResult importWhere(Node &node) {
 }
 
 void registerLogic(Registry &registry) {
-  registry.add("Equal", {7, kMaxOpset, 2, 2, importEqual});
+  registry.add("Equal", {7, kMaxOpset, 2, 2, importEqual, kTakesStrings});
   registry.add("Less", {7, kMaxOpset, 2, 2, importLess});
   registry.add("LessOrEqual", {12, kMaxOpset, 2, 2, importLessOrEqual});
   registry.add("Greater", {7, kMaxOpset, 2, 2, importGreater});
@@ -67,7 +67,7 @@ void registerLogic(Registry &registry) {
   registry.add("Not", {7, kMaxOpset, 1, 1, importLogic<top::NotOp>});
   registry.add("IsNaN", {9, kMaxOpset, 1, 1, importIsNaN});
   registry.add("IsInf", {10, kMaxOpset, 1, 1, importIsInf});
-  registry.add("Where", {9, kMaxOpset, 3, 3, importWhere});
+  registry.add("Where", {9, kMaxOpset, 3, 3, importWhere, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -58,6 +58,8 @@ static LogicalResult importCompress(Node &node) {
   return success();
 }
 
-void registerCompress(Registry &registry) { registry.add("Compress", {9, kMaxOpset, 2, 2, importCompress}); }
+void registerCompress(Registry &registry) {
+  registry.add("Compress", {9, kMaxOpset, 2, 2, importCompress, kTakesStrings});
+}
 
 } // namespace pto_mlir::onnx

@@ -28,6 +28,8 @@ static LogicalResult importConcat(Node &node) {
   return node.result<top::ConcatOp>(inputs, {node.i64("axis", *axis)});
 }
 
-void registerConcat(Registry &registry) { registry.add("Concat", {7, kMaxOpset, 1, kVariadic, importConcat}); }
+void registerConcat(Registry &registry) {
+  registry.add("Concat", {7, kMaxOpset, 1, kVariadic, importConcat, kTakesStrings});
+}
 
 } // namespace pto_mlir::onnx

@@ -51,8 +51,8 @@ static LogicalResult importSpaceToDepth(Node &node) {
 }
 
 void registerDepthToSpace(Registry &registry) {
-  registry.add("DepthToSpace", {7, kMaxOpset, 1, 1, importDepthToSpace});
-  registry.add("SpaceToDepth", {7, kMaxOpset, 1, 1, importSpaceToDepth});
+  registry.add("DepthToSpace", {7, kMaxOpset, 1, 1, importDepthToSpace, kTakesStrings});
+  registry.add("SpaceToDepth", {7, kMaxOpset, 1, 1, importSpaceToDepth, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

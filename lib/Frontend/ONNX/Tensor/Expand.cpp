@@ -94,8 +94,8 @@ static LogicalResult importTile(Node &node) {
 }
 
 void registerExpand(Registry &registry) {
-  registry.add("Expand", {8, kMaxOpset, 2, 2, importExpand});
-  registry.add("Tile", {7, kMaxOpset, 2, 2, importTile});
+  registry.add("Expand", {8, kMaxOpset, 2, 2, importExpand, kTakesStrings});
+  registry.add("Tile", {7, kMaxOpset, 2, 2, importTile, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -83,6 +83,6 @@ static LogicalResult importGather(Node &node) {
   return node.result<top::GatherOp>({node.input(0), node.input(1)}, {node.i64("axis", *axis)});
 }
 
-void registerGather(Registry &registry) { registry.add("Gather", {7, kMaxOpset, 2, 2, importGather}); }
+void registerGather(Registry &registry) { registry.add("Gather", {7, kMaxOpset, 2, 2, importGather, kTakesStrings}); }
 
 } // namespace pto_mlir::onnx

@@ -69,8 +69,8 @@ static LogicalResult importGatherND(Node &node) {
 }
 
 void registerGatherElements(Registry &registry) {
-  registry.add("GatherElements", {11, kMaxOpset, 2, 2, importGatherElements});
-  registry.add("GatherND", {11, kMaxOpset, 2, 2, importGatherND});
+  registry.add("GatherElements", {11, kMaxOpset, 2, 2, importGatherElements, kTakesStrings});
+  registry.add("GatherND", {11, kMaxOpset, 2, 2, importGatherND, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

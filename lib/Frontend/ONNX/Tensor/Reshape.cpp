@@ -85,12 +85,12 @@ static LogicalResult importUnsqueeze(Node &node) {
 }
 
 void registerReshape(Registry &registry) {
-  registry.add("Reshape", {7, kMaxOpset, 2, 2, importReshape});
-  registry.add("Flatten", {7, kMaxOpset, 1, 1, importFlatten});
-  registry.add("Squeeze", {7, 12, 1, 1, importSqueeze});
-  registry.add("Squeeze", {13, kMaxOpset, 1, 2, importSqueeze});
-  registry.add("Unsqueeze", {7, 12, 1, 1, importUnsqueeze});
-  registry.add("Unsqueeze", {13, kMaxOpset, 2, 2, importUnsqueeze});
+  registry.add("Reshape", {7, kMaxOpset, 2, 2, importReshape, kTakesStrings});
+  registry.add("Flatten", {7, kMaxOpset, 1, 1, importFlatten, kTakesStrings});
+  registry.add("Squeeze", {7, 12, 1, 1, importSqueeze, kTakesStrings});
+  registry.add("Squeeze", {13, kMaxOpset, 1, 2, importSqueeze, kTakesStrings});
+  registry.add("Unsqueeze", {7, 12, 1, 1, importUnsqueeze, kTakesStrings});
+  registry.add("Unsqueeze", {13, kMaxOpset, 2, 2, importUnsqueeze, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

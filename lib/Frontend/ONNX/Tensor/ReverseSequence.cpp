@@ -33,7 +33,7 @@ static LogicalResult importReverseSequence(Node &node) {
 }
 
 void registerReverseSequence(Registry &registry) {
-  registry.add("ReverseSequence", {10, kMaxOpset, 2, 2, importReverseSequence});
+  registry.add("ReverseSequence", {10, kMaxOpset, 2, 2, importReverseSequence, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

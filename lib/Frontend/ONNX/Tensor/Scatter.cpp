@@ -132,9 +132,9 @@ static LogicalResult importScatterND(Node &node) {
 }
 
 void registerScatter(Registry &registry) {
-  registry.add("Scatter", {9, 10, 3, 3, importScatterElements});
-  registry.add("ScatterElements", {11, kMaxOpset, 3, 3, importScatterElements});
-  registry.add("ScatterND", {11, kMaxOpset, 3, 3, importScatterND});
+  registry.add("Scatter", {9, 10, 3, 3, importScatterElements, kTakesStrings});
+  registry.add("ScatterElements", {11, kMaxOpset, 3, 3, importScatterElements, kTakesStrings});
+  registry.add("ScatterND", {11, kMaxOpset, 3, 3, importScatterND, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -32,8 +32,8 @@ static LogicalResult importSize(Node &node) {
 }
 
 void registerShape(Registry &registry) {
-  registry.add("Shape", {7, kMaxOpset, 1, 1, importShape});
-  registry.add("Size", {7, kMaxOpset, 1, 1, importSize});
+  registry.add("Shape", {7, kMaxOpset, 1, 1, importShape, kTakesStrings});
+  registry.add("Size", {7, kMaxOpset, 1, 1, importSize, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

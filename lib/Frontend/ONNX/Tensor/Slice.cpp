@@ -58,8 +58,8 @@ static LogicalResult importSlice(Node &node) {
 }
 
 void registerSlice(Registry &registry) {
-  registry.add("Slice", {7, 9, 1, 1, importSliceAttributes});
-  registry.add("Slice", {10, kMaxOpset, 3, 5, importSlice});
+  registry.add("Slice", {7, 9, 1, 1, importSliceAttributes, kTakesStrings});
+  registry.add("Slice", {10, kMaxOpset, 3, 5, importSlice, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

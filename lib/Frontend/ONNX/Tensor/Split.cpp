@@ -101,8 +101,8 @@ static LogicalResult importSplit(Node &node) {
 }
 
 void registerSplit(Registry &registry) {
-  registry.add("Split", {7, 12, 1, 1, importSplit});
-  registry.add("Split", {13, kMaxOpset, 1, 2, importSplit});
+  registry.add("Split", {7, 12, 1, 1, importSplit, kTakesStrings});
+  registry.add("Split", {13, kMaxOpset, 1, 2, importSplit, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -102,10 +102,10 @@ static LogicalResult importRegexFullMatch(Node &node) {
 }
 
 void registerStrings(Registry &registry) {
-  registry.add("StringConcat", {20, kMaxOpset, 2, 2, importStringConcat});
-  registry.add("StringNormalizer", {10, kMaxOpset, 1, 1, importStringNormalizer});
-  registry.add("StringSplit", {20, kMaxOpset, 1, 1, importStringSplit});
-  registry.add("RegexFullMatch", {20, kMaxOpset, 1, 1, importRegexFullMatch});
+  registry.add("StringConcat", {20, kMaxOpset, 2, 2, importStringConcat, kTakesStrings});
+  registry.add("StringNormalizer", {10, kMaxOpset, 1, 1, importStringNormalizer, kTakesStrings});
+  registry.add("StringSplit", {20, kMaxOpset, 1, 1, importStringSplit, kTakesStrings});
+  registry.add("RegexFullMatch", {20, kMaxOpset, 1, 1, importRegexFullMatch, kTakesStrings});
 }
 
 } // namespace pto_mlir::onnx

@@ -90,6 +90,8 @@ static LogicalResult importTfIdf(Node &node) {
   return node.finish(result);
 }
 
-void registerTfIdfVectorizer(Registry &registry) { registry.add("TfIdfVectorizer", {9, kMaxOpset, 1, 1, importTfIdf}); }
+void registerTfIdfVectorizer(Registry &registry) {
+  registry.add("TfIdfVectorizer", {9, kMaxOpset, 1, 1, importTfIdf, kTakesStrings});
+}
 
 } // namespace pto_mlir::onnx

@@ -11,6 +11,8 @@ static LogicalResult importTranspose(Node &node) {
   return node.result<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
 }
 
-void registerTranspose(Registry &registry) { registry.add("Transpose", {7, kMaxOpset, 1, 1, importTranspose}); }
+void registerTranspose(Registry &registry) {
+  registry.add("Transpose", {7, kMaxOpset, 1, 1, importTranspose, kTakesStrings});
+}
 
 } // namespace pto_mlir::onnx

@@ -50,6 +50,6 @@ static LogicalResult importUnique(Node &node) {
   return success();
 }
 
-void registerUnique(Registry &registry) { registry.add("Unique", {11, kMaxOpset, 1, 1, importUnique}); }
+void registerUnique(Registry &registry) { registry.add("Unique", {11, kMaxOpset, 1, 1, importUnique, kTakesStrings}); }
 
 } // namespace pto_mlir::onnx
