@@ -39,8 +39,7 @@ Operands operandsOf(Operation *op) {
   return found;
 }
 
-/// Fails with an error for an attribute that the operation has no keyword for.
-static LogicalResult saysOnly(Operation *op, const ir::OpRow &row) {
+LogicalResult saysOnly(Operation *op, const ir::OpRow &row) {
   Operation *plain = Operation::create(op->getLoc(), op->getName(), TypeRange(), ValueRange(), NamedAttrList(),
                                        OpaqueProperties(nullptr), BlockRange(), 0);
   op->getName().populateDefaultProperties(plain->getPropertiesStorage());
@@ -56,29 +55,28 @@ static LogicalResult saysOnly(Operation *op, const ir::OpRow &row) {
   return success();
 }
 
+static bool isShape(const ir::ExprPtr &sizes, int64_t rows, int64_t cols) {
+  const auto &elements = ir::As<ir::MakeTuple>(sizes)->elements_;
+  return elements.size() == 2 && ir::ConstantInt(elements[0]) == rows && ir::ConstantInt(elements[1]) == cols;
+}
+
 LogicalResult Raiser::load(pto::TLoadOp op) {
   if (failed(saysOnly(op, *ir::FindOp("tile.load"))))
     return failure();
-  auto part = op.getSrc().getDefiningOp<pto::PartitionViewOp>();
   ir::TileTypePtr type = tile(op.getDst());
-  if (!part || !type)
+  if (!type)
     return op.emitOpError("has no form in PyPTO: it loads a window of a tensor to a tile of a known type");
-  auto offsets = list(op, part.getOffsets()), sizes = list(op, part.getSizes());
-  if (failed(offsets) || failed(sizes))
+  auto from = window(op, op.getSrc());
+  if (failed(from))
     return failure();
   auto whole = std::make_shared<const ir::MakeTuple>(type->shape_, ir::Span());
-  auto view = part.getSource().getDefiningOp<pto::MakeTensorViewOp>();
-  ir::VarPtr tensor = view ? tensors.lookup(view.getPtr()) : nullptr;
-  if (!tensor)
-    return op.emitOpError("loads of what is no argument");
-  ir::Attrs arguments = {{"", ir::ExprPtr(tensor)},
-                         {"", *offsets},
+  ir::Attrs arguments = {{"", ir::ExprPtr(from->tensor)},
+                         {"", from->offsets},
                          {"", ir::ExprPtr(whole)},
-                         {"valid_shape", *sizes},
+                         {"valid_shape", from->sizes},
                          {"target_memory", ir::AsEnumValue(*type->memory_space_)}};
-  auto known = getConstantIntValues(getAsOpFoldResult(part.getSizes()));
   auto box = cast<pto::TileBufType>(op.getDst().getType());
-  if (known && *known == SmallVector<int64_t>{box.getRows(), box.getCols()})
+  if (isShape(from->sizes, box.getRows(), box.getCols()))
     arguments.erase(arguments.begin() + 3);
   return define(op, op.getDst(), "tile.load", std::move(arguments));
 }
@@ -86,58 +84,18 @@ LogicalResult Raiser::load(pto::TLoadOp op) {
 LogicalResult Raiser::store(pto::TStoreOp op) {
   if (failed(saysOnly(op, *ir::FindOp("tile.store"))))
     return failure();
-  auto part = op.getDst().getDefiningOp<pto::PartitionViewOp>();
-  auto view = part ? part.getSource().getDefiningOp<pto::MakeTensorViewOp>() : nullptr;
-  ir::VarPtr tensor = view ? tensors.lookup(view.getPtr()) : nullptr;
-  if (!tensor || op->getNumOperands() != 2)
+  if (op->getNumOperands() != 2)
     return op.emitOpError("has no form in PyPTO: it stores a tile to a window of an argument");
-  ir::ExprPtr source = read(op, op.getSrc());
-  auto offsets = list(op, part.getOffsets()), sizes = list(op, part.getSizes());
-  if (!source || failed(offsets) || failed(sizes))
+  auto to = window(op, op.getDst());
+  ir::ExprPtr source = succeeded(to) ? read(op, op.getSrc()) : nullptr;
+  if (!source)
     return failure();
-  ir::Attrs arguments = {{"", source}, {"", *offsets}, {"", ir::ExprPtr(tensor)}, {"shapes", *sizes}};
-  auto known = getConstantIntValues(getAsOpFoldResult(part.getSizes()));
+  ir::Attrs arguments = {{"", source}, {"", to->offsets}, {"", ir::ExprPtr(to->tensor)}, {"shapes", to->sizes}};
   auto type = cast<pto::TileBufType>(op.getSrc().getType());
-  if (known && *known == SmallVector<int64_t>{type.getValidRows(), type.getValidCols()})
+  if (isShape(to->sizes, type.getValidRows(), type.getValidCols()))
     arguments.pop_back();
   ir::CallPtr call = ir::CreateOp("tile.store", std::move(arguments), ir::Span());
   out.push_back(std::make_shared<const ir::EvalStmt>(call, ir::Span()));
-  return success();
-}
-
-LogicalResult Raiser::arithmetic(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto dtype = dtypeOf(constant.getType());
-    auto integer = dyn_cast<IntegerAttr>(constant.getValue());
-    auto real = dyn_cast<FloatAttr>(constant.getValue());
-    if (!dtype || (!integer && !real))
-      return op->emitOpError("has no form in PyPTO");
-    scalars[constant] = integer ? numberOf(integer.getInt(), *dtype)
-                                : std::make_shared<const ir::ConstFloat>(real.getValueAsDouble(), *dtype, ir::Span());
-    return success();
-  }
-  std::vector<ir::ExprPtr> operands;
-  for (Value operand : op->getOperands()) {
-    operands.push_back(scalar(op, operand));
-    if (!operands.back())
-      return failure();
-  }
-  if (mlir::isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    scalars[op->getResult(0)] = operands[0];
-    return success();
-  }
-  auto kind = llvm::StringSwitch<std::optional<ir::NodeKind>>(op->getName().getStringRef())
-                  .Case("arith.addi", ir::NodeKind::Add)
-                  .Case("arith.subi", ir::NodeKind::Sub)
-                  .Case("arith.muli", ir::NodeKind::Mul)
-                  .Case("arith.minsi", ir::NodeKind::Min)
-                  .Case("arith.maxsi", ir::NodeKind::Max)
-                  .Default(std::nullopt);
-  if (op->getNumResults() != 1 || !(op->getResult(0).getType().isIndex() || op->getResult(0).getType().isInteger(64)))
-    kind.reset(); // narrower numbers wrap around
-  if (!kind)
-    return op->emitOpError("has no form in PyPTO");
-  scalars[op->getResult(0)] = ir::MakeBinary(*kind, operands[0], operands[1], DataType::INDEX, ir::Span());
   return success();
 }
 
@@ -152,8 +110,10 @@ std::optional<ir::Attr> Raiser::keyword(Operation *op, const ir::OpParam &param,
     if (auto mode = op->getAttrOfType<pto::CmpModeAttr>("cmpMode"))
       return ir::Attr(int64_t(mode.getValue()));
   if (param.name == "mode")
-    if (auto mode = op->getAttrOfType<pto::RoundModeAttr>("rmode"))
-      return ir::Attr(llvm::StringRef(pto::stringifyRoundMode(mode.getValue())).lower());
+    if (auto mode = op->getAttrOfType<pto::RoundModeAttr>("rmode")) {
+      bool plain = mode.getValue() == pto::RoundMode::CAST_RINT; // the dialect's default, another name of it
+      return ir::Attr(plain ? "rint" : llvm::StringRef(pto::stringifyRoundMode(mode.getValue())).lower());
+    }
   return std::nullopt;
 }
 

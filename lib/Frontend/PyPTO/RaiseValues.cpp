@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pypto/ir/printer.h"
 
 using namespace mlir;
 using pypto::DataType;
@@ -57,11 +58,18 @@ ir::TileTypePtr Raiser::tile(Value value) {
   auto type = cast<pto::TileBufType>(value.getType());
   auto dtype = dtypeOf(type.getElementType());
   auto space = spaceOf(type.getLoc());
-  if (!dtype || !space || !type.hasStaticValid())
-    return nullptr;
   Value root = rootOf(value);
-  ir::MemRefPtr &memref = memrefs[root];
   auto alloc = root.getDefiningOp<pto::AllocTileOp>();
+  if (!dtype || !space || (!type.hasStaticValid() && (!alloc || root != value)))
+    return nullptr;
+  auto valid = [&](int64_t extent, Value atRunTime) {
+    return ShapedType::isDynamic(extent) ? scalars.lookup(atRunTime) : numberOf(extent);
+  };
+  std::vector<ir::ExprPtr> validShape = {valid(type.getValidRows(), alloc ? alloc.getValidRow() : Value()),
+                                         valid(type.getValidCols(), alloc ? alloc.getValidCol() : Value())};
+  if (!validShape[0] || !validShape[1])
+    return nullptr;
+  ir::MemRefPtr &memref = memrefs[root];
   auto address = alloc && alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
   if (!memref)
     memref = std::make_shared<const ir::MemRef>(*space, address ? numberOf(*address, DataType::INT64) : nullptr,
@@ -70,16 +78,18 @@ ir::TileTypePtr Raiser::tile(Value value) {
   PyPTOOptions options;
   options.target = &pto::targetOf(value.getDefiningOp());
   auto made = std::make_shared<const ir::TileType>(shape, *dtype, memref, std::nullopt, *space);
-  if (tileType(*type.getContext(), *made, options) != type) {
+  // PyPTO's extents are both known or neither.
+  pto::TileBufType wanted = type.hasStaticValid() ? type : type.withValid(ShapedType::kDynamic, ShapedType::kDynamic);
+  if (tileType(*type.getContext(), *made, options) != wanted) {
     ir::TileView view;
-    view.valid_shape = {numberOf(type.getValidRows()), numberOf(type.getValidCols())};
+    view.valid_shape = validShape;
     view.blayout = type.getBLayout() == pto::BLayout::col_major ? ir::TileLayout::col_major : ir::TileLayout::row_major;
     view.slayout = static_cast<ir::TileLayout>(type.getSLayout());
     view.fractal = type.getFractal();
     view.pad = static_cast<ir::PadValue>(type.getPad());
     view.compact = static_cast<ir::CompactMode>(type.getCompact());
     made = std::make_shared<const ir::TileType>(shape, *dtype, memref, view, *space);
-    if (tileType(*type.getContext(), *made, options) != type)
+    if (tileType(*type.getContext(), *made, options) != wanted)
       return nullptr;
   }
   return known = made;
@@ -97,31 +107,46 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
     return op->emitOpError("writes a tile that PyPTO has no type for");
   ir::CallPtr call = ir::CreateOp(name, std::move(arguments), ir::Span());
   auto given = ir::As<ir::TileType>(call->type_);
+  // A mask's bits have no sign.
+  if (given && given->dtype_ == DataType::UINT8 && type->dtype_ == DataType::INT8)
+    type = types[dst] = std::make_shared<const ir::TileType>(type->shape_, given->dtype_, type->memref_,
+                                                             type->tile_view_, type->memory_space_);
+  // The box may be padded more than PyPTO's; what is valid is the same.
   bool same = given && given->dtype_ == type->dtype_ && given->shape_.size() == type->shape_.size();
-  for (size_t i = 0; same && i < type->shape_.size(); ++i)
-    same = ir::ConstantInt(given->shape_[i]) == ir::ConstantInt(type->shape_[i]);
+  auto of = cast<pto::TileBufType>(dst.getType());
+  int64_t valid[] = {of.getValidRows(), of.getValidCols()};
+  for (size_t i = 0; same && i < type->shape_.size(); ++i) {
+    auto extent = ir::ConstantInt(given->shape_[i]), box = ir::ConstantInt(type->shape_[i]);
+    same = extent == box || (extent && *box > *extent && (ShapedType::isDynamic(valid[i]) || valid[i] <= *extent));
+  }
   if (!same)
-    return op->emitOpError("writes another type of tile than PyPTO's ") << std::string(name) << " gives";
+    return op->emitOpError("writes another type of tile than PyPTO's ")
+           << std::string(name) << ", which gives " << ir::python_print(call->type_);
   held[rootOf(dst)] = {assign("t", type, call), dst};
   return success();
+}
+
+LogicalResult Raiser::create(Operation *op, Value root) {
+  ir::TileTypePtr type = tile(root);
+  if (!type)
+    return op->emitOpError("has a tile that PyPTO has no type for");
+  auto shape = std::make_shared<const ir::MakeTuple>(type->shape_, ir::Span());
+  return define(op, root, "tile.create",
+                {{"shape", ir::ExprPtr(shape)},
+                 {"dtype", type->dtype_},
+                 {"target_memory", ir::AsEnumValue(*type->memory_space_)}});
 }
 
 ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
   Value root = rootOf(value);
   auto found = held.find(root);
   if (found == held.end() && isScratch) {
-    ir::TileTypePtr type = tile(root);
-    auto shape = std::make_shared<const ir::MakeTuple>(type ? type->shape_ : std::vector<ir::ExprPtr>(), ir::Span());
-    if (!type || failed(define(op, root, "tile.create",
-                               {{"shape", ir::ExprPtr(shape)},
-                                {"dtype", type->dtype_},
-                                {"target_memory", ir::AsEnumValue(*type->memory_space_)}})))
+    if (failed(create(op, root)))
       return nullptr;
     found = held.find(root);
   }
   if (found == held.end()) {
-    op->emitOpError(
-        "reads a tile that nothing has written here, or that a loop before it wrote: PyPTO has no value for it");
+    op->emitOpError("reads a tile that nothing has written here: PyPTO has no value for it");
     return nullptr;
   }
   ir::TileTypePtr wanted = tile(value);
@@ -133,23 +158,6 @@ ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
   ir::CallPtr call =
       ir::CreateOp("tile.reshape", {{"", ir::ExprPtr(found->second.var)}, {"", ir::ExprPtr(shape)}}, ir::Span());
   return assign("v", wanted, call);
-}
-
-ir::ExprPtr Raiser::scalar(Operation *op, Value value) {
-  ir::ExprPtr found = scalars.lookup(value);
-  if (!found)
-    op->emitOpError("takes a number that PyPTO has no form for");
-  return found;
-}
-
-FailureOr<ir::ExprPtr> Raiser::list(Operation *op, ValueRange values) {
-  std::vector<ir::ExprPtr> elements;
-  for (Value value : values) {
-    elements.push_back(scalar(op, value));
-    if (!elements.back())
-      return failure();
-  }
-  return ir::ExprPtr(std::make_shared<const ir::MakeTuple>(elements, ir::Span()));
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -2,6 +2,8 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_RAISER_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_RAISER_H
 
+#include "LinearForm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -21,10 +23,14 @@ struct Operands {
 
 /// Null `dst` for an op that the table lacks, or that writes no tile, or several.
 Operands operandsOf(mlir::Operation *op);
+/// Buffers that are read where nothing on the way has written them: they begin with what nobody knows.
+llvm::SetVector<mlir::Value> readUnwritten(mlir::Block &block);
 /// The buffer that a tile is, or is another view of.
 mlir::Value rootOf(mlir::Value tile);
 /// PyPTO's element type of a type of the dialect, or of a number.
 std::optional<pypto::DataType> dtypeOf(mlir::Type type);
+/// Fails with an error for an attribute that the operation has no keyword for.
+mlir::LogicalResult saysOnly(mlir::Operation *op, const ir::OpRow &row);
 /// A constant.
 ir::ExprPtr numberOf(int64_t value, pypto::DataType dtype = pypto::DataType::INDEX);
 
@@ -37,34 +43,72 @@ private:
   mlir::LogicalResult parameters(mlir::func::FuncOp func);
   mlir::LogicalResult block(mlir::Block &block);
   mlir::LogicalResult statement(mlir::Operation *op);
-  mlir::LogicalResult loop(mlir::scf::ForOp op);
   mlir::LogicalResult arithmetic(mlir::Operation *op);
+  mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult load(pto::TLoadOp op);
   mlir::LogicalResult store(pto::TStoreOp op);
+  /// Ops whose lowering is not by the table alone.
+  mlir::LogicalResult byName(mlir::Operation *op);
+  mlir::LogicalResult elementOrBarrier(mlir::Operation *op);
   mlir::LogicalResult byTable(mlir::Operation *op);
+  mlir::LogicalResult evaluate(mlir::Operation *op, std::string_view name, ir::Attrs arguments);
+  ir::ExprPtr shapeOf(mlir::Value tile);
+  mlir::FailureOr<ir::ExprPtr> indices(mlir::Operation *op, mlir::Value tile, mlir::Value offset);
   mlir::LogicalResult fromRow(mlir::Operation *op, const ir::OpRow &row, llvm::ArrayRef<mlir::Value> inputs,
                               mlir::Value scratch, mlir::Value dst);
+
+  //===-- RaiseFlow.cpp --===//
+  struct Held {
+    ir::VarPtr var;
+    mlir::Value as; ///< the tile whose type it has
+  };
+  mlir::LogicalResult loop(mlir::scf::ForOp op);
+  mlir::LogicalResult branch(mlir::scf::IfOp op);
+  mlir::LogicalResult section(mlir::Operation *op);
+  /// Buffers that hold something and are written in the region.
+  llvm::SmallVector<mlir::Value> written(mlir::Region &region);
+  ir::StmtPtr arm(mlir::Region &region, llvm::ArrayRef<mlir::Value> carried,
+                  const llvm::MapVector<mlir::Value, Held> &before);
+  mlir::FailureOr<std::vector<ir::VarPtr>> resultsOf(mlir::Operation *op, llvm::ArrayRef<mlir::Value> carried,
+                                                     const llvm::MapVector<mlir::Value, Held> &before);
+  void leave(llvm::MapVector<mlir::Value, Held> before, llvm::ArrayRef<mlir::Value> carried,
+             llvm::ArrayRef<ir::VarPtr> results);
+
+  //===-- RaiseViews.cpp --===//
+  struct Window {
+    ir::VarPtr tensor;
+    ir::ExprPtr offsets, sizes;
+  };
+  mlir::FailureOr<ir::TypePtr> tensorType(mlir::func::FuncOp func, mlir::BlockArgument argument, pypto::DataType dtype);
+  /// Indices of the element in an array with these strides; what does not divide counts along the last axes.
+  mlir::FailureOr<ir::ExprPtr> places(mlir::Operation *op, LinearForm form, llvm::ArrayRef<int64_t> strides);
+  mlir::FailureOr<Window> window(mlir::Operation *op, mlir::Value part);
+  /// A load or store of one element of an argument.
+  mlir::LogicalResult element(mlir::Operation *op);
+  std::vector<ir::ParamDirection> directions(mlir::func::FuncOp func);
 
   ir::TileTypePtr tile(mlir::Value value);
   /// What a buffer holds, as the type of `value`; null with an error where nothing has written it.
   ir::ExprPtr read(mlir::Operation *op, mlir::Value value, bool isScratch = false);
+  mlir::LogicalResult create(mlir::Operation *op, mlir::Value root);
   ir::ExprPtr scalar(mlir::Operation *op, mlir::Value value);
+  ir::ExprPtr sum(mlir::Operation *op, const LinearForm &form);
+  ir::VarPtr variable(const std::string &name, const ir::TypePtr &type);
   ir::VarPtr assign(const std::string &name, const ir::TypePtr &type, const ir::ExprPtr &value);
   mlir::LogicalResult define(mlir::Operation *op, mlir::Value dst, std::string_view name, ir::Attrs arguments);
   std::optional<ir::Attr> keyword(mlir::Operation *op, const ir::OpParam &param, mlir::Value dst);
   mlir::FailureOr<ir::ExprPtr> list(mlir::Operation *op, mlir::ValueRange values);
 
-  struct Held {
-    ir::VarPtr var;
-    mlir::Value as; ///< the tile whose type it has
-  };
+  ir::FunctionType type = ir::FunctionType::InCore;
   std::vector<ir::VarPtr> params;
   std::vector<ir::StmtPtr> out;
   llvm::DenseMap<mlir::Value, ir::ExprPtr> scalars;
-  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors; // by pointer, and by view
+  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors; // by argument
+  llvm::DenseMap<mlir::Value, int64_t> pitches;    // elements between rows, of arguments that views show in parts
   llvm::MapVector<mlir::Value, Held> held;         // by buffer
   llvm::DenseMap<mlir::Value, ir::MemRefPtr> memrefs;
   llvm::DenseMap<mlir::Value, ir::TileTypePtr> types;
+  llvm::SetVector<mlir::Value> unwritten; // buffers that are created, since something is read first
   unsigned count = 0;
 };
 

@@ -62,6 +62,14 @@ class Product:
         pl.store(t, [0, 0], a1)
 
 
+@pl.program
+class Expand:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a0: pl.Tensor[[1, 32], pl.FP32], a1: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        t = pl.col_expand(pl.create_tile([16, 32], dtype=pl.FP32), pl.load(a0, [0, 0], [1, 32]))
+        pl.store(pl.add(t, pl.exp(t)), [0, 0], a1)
+
+
 def raised(source, target):
     return subprocess.run([BIN / "pto-compile", source, "-o", target], capture_output=True, text=True)
 
@@ -75,7 +83,7 @@ def commands(program, folder, name):
     return re.sub(r"(\S+\.py:|\S+:)\d+(:\d+)?|// .*|; .*", "", text)
 
 
-@pytest.mark.parametrize("program", [Softmax, Walk, Sum, Ragged, Product], ids=lambda each: each.name)
+@pytest.mark.parametrize("program", [Softmax, Walk, Sum, Ragged, Product, Expand], ids=lambda each: each.name)
 def test_a_kernel_that_comes_back_has_the_same_commands(program, tmp_path):
     compile_to(program, tmp_path / "k.pto", "a3")
     done = raised(tmp_path / "k.pto", tmp_path / "k.py")
@@ -122,6 +130,136 @@ func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
 """
 
 
+# Windows of pointers with extents known at run time: 60 columns in pieces of 16, of rows that lie 60 apart.
+POINTERS = """!t = !pto.tile_buf<vec, 8x16xf32, valid=8x?>
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c60 = arith.constant 60 : index
+  scf.for %i = %c0 to %c60 step %c16 {
+    %left = arith.subi %c60, %i : index
+    %n = arith.minsi %left, %c16 : index
+    %t = pto.alloc_tile valid_col = %n : !t
+    %xp = pto.addptr %x, %i : !pto.ptr<f32> -> !pto.ptr<f32>
+    %yp = pto.addptr %y, %i : !pto.ptr<f32> -> !pto.ptr<f32>
+    %xv = pto.make_tensor_view %xp, shape = [%c8, %n], strides = [%c60, %c1] : !pto.tensor_view<8x?xf32>
+    %yv = pto.make_tensor_view %yp, shape = [%c8, %n], strides = [%c60, %c1] : !pto.tensor_view<8x?xf32>
+    %xw = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c8, %n]
+        : !pto.tensor_view<8x?xf32> -> !pto.partition_tensor_view<8x?xf32>
+    %yw = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c8, %n]
+        : !pto.tensor_view<8x?xf32> -> !pto.partition_tensor_view<8x?xf32>
+    pto.tload ins(%xw : !pto.partition_tensor_view<8x?xf32>) outs(%t : !t)
+    pto.texp ins(%t : !t) outs(%t : !t)
+    pto.tstore ins(%t : !t) outs(%yw : !pto.partition_tensor_view<8x?xf32>)
+  }
+  return
+}
+"""
+
+# Scalars that loops and branches hand on, elements, a tile that one arm writes.
+FLOW = """!t = !pto.tile_buf<vec, 8x16xf32>
+func.func @k(%x: !pto.ptr<f32>, %s: !pto.ptr<i32>, %y: !pto.ptr<f32>) {
+  pto.section.vector {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %five = arith.constant 5 : i32
+    %two = arith.constant 2.0 : f32
+    %t = pto.alloc_tile : !t
+    %xv = pto.make_tensor_view %x, shape = [%c8, %c16], strides = [%c16, %c1] : !pto.tensor_view<8x16xf32>
+    %yv = pto.make_tensor_view %y, shape = [%c8, %c16], strides = [%c16, %c1] : !pto.tensor_view<8x16xf32>
+    %xw = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c8, %c16]
+        : !pto.tensor_view<8x16xf32> -> !pto.partition_tensor_view<8x16xf32>
+    %yw = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c8, %c16]
+        : !pto.tensor_view<8x16xf32> -> !pto.partition_tensor_view<8x16xf32>
+    pto.tload ins(%xw : !pto.partition_tensor_view<8x16xf32>) outs(%t : !t)
+    %n = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %c0) -> index {
+      %e = pto.load_scalar %s[%i] : !pto.ptr<i32> -> i32
+      %big = arith.cmpi sgt, %e, %five : i32
+      %b = scf.if %big -> index {
+        pto.tadds ins(%t, %two : !t, f32) outs(%t : !t)
+        %more = arith.addi %a, %c2 : index
+        scf.yield %more : index
+      } else {
+        scf.yield %a : index
+      }
+      scf.yield %b : index
+    }
+    %f = pto.load_scalar %x[%n] : !pto.ptr<f32> -> f32
+    pto.tmuls ins(%t, %f : !t, f32) outs(%t : !t)
+    pto.tstore ins(%t : !t) outs(%yw : !pto.partition_tensor_view<8x16xf32>)
+  }
+  return
+}
+"""
+
+
+def raised_kernel(text, folder):
+    (folder / "k.pto").write_text(text)
+    done = raised(folder / "k.pto", folder / "k.py")
+    assert done.returncode == 0, done.stderr
+    compile_to(pl.loads_program(folder / "k.py"), folder / "k.pmodel", "a3")
+    return Kernel(folder / "k.pmodel"), (folder / "k.py").read_text()
+
+
+def test_windows_of_pointers_are_windows_of_a_tensor(tmp_path):
+    kernel, text = raised_kernel(POINTERS, tmp_path)
+    assert "a0: pl.Tensor[[8, 60], pl.FP32]" in text, text
+    x = np.random.default_rng(0).standard_normal((8, 60)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel.run(x, y)
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+
+
+def test_loops_and_branches_hand_on_scalars_and_tiles(tmp_path):
+    text = FLOW.replace("%x[%n]", "%x[%m]").replace(
+        "    %f =", "    %at = arith.constant 9 : index\n    %m = arith.minsi %n, %at : index\n    %f ="
+    )
+    kernel, _ = raised_kernel(text, tmp_path)
+    x = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+    s, y = np.array([7, 5, 6, -9], np.int32), np.zeros_like(x)
+    kernel.run(x, s, y)
+    np.testing.assert_allclose(y, (x + 4) * x[0, 4], rtol=1e-6)
+
+
+def arguments_of(program):
+    """Random arguments of its only function."""
+    (function,) = program.functions.values()
+    rng = np.random.default_rng(0)
+    types = {"fp32": np.float32, "fp16": np.float16, "int32": np.int32}
+    for param in function.params:
+        shape = [extent.value for extent in param.type.shape]
+        yield (rng.standard_normal(shape) * 2).astype(types[str(param.type.dtype)])
+
+
+GOLDEN = ROOT / "test" / "python" / "golden_kernels"
+
+
+@pytest.mark.parametrize("name", ["add", "gelu", "hardswish", "layer_norm", "masked_softmax", "mean", "softmax"])
+def test_kernels_of_models_come_back_with_the_same_bits(name, tmp_path):
+    """The kernel that a model had, and what is compiled of its text in PyPTO."""
+    source = GOLDEN / f"{name}.pto"
+    done = raised(source, tmp_path / "k.py")
+    assert done.returncode == 0, done.stderr
+    program = pl.loads_program(tmp_path / "k.py")
+    compile_to(program, tmp_path / "back.pmodel", "a3")
+    assert raised(source, tmp_path / "first.pmodel").returncode == 0
+    results = []
+    for each in ("first", "back"):
+        given = list(arguments_of(program))
+        Kernel(tmp_path / f"{each}.pmodel").run(*given)
+        results.append(given)
+    before = list(arguments_of(program))
+    assert any(not np.array_equal(old, new) for old, new in zip(before, results[0], strict=True))
+    for first, back in zip(*results, strict=True):
+        np.testing.assert_array_equal(first.view(np.uint8), back.view(np.uint8))
+
+
 def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
     (tmp_path / "k.pto").write_text(HAND_WRITTEN)
     done = raised(tmp_path / "k.pto", tmp_path / "k.py")
@@ -142,14 +280,31 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
             "'pto.tstore' op says atomicType, for which PyPTO's tile.store has no keyword",
         ),
         ("@k(", '@"a.b"(', "has a name that is none in Python"),
-        ("  return", "  pto.barrier <PIPE_ALL>\n  return", "'pto.barrier' op has no name in PyPTO"),
+        ("  return", "  pto.barrier <PIPE_MTE2>\n  return", "is of a pipe that PyPTO has no barrier for"),
+        ("strides = [%c64, %c1]", "strides = [%c1, %c64]", "is no window of a matrix in row-major order"),
         (
-            "    pto.tload ins(%xp : !pto.partition_tensor_view<32x64xf32>) outs(%t : !t)\n",
-            "",
-            "reads a tile that nothing",
+            "  return",
+            "  %w = pto.make_tensor_view %x, shape = [%c2, %c2], strides = [%c2, %c1] : !pto.tensor_view<2x2xf32>\n"
+            "  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c2, %c2]"
+            " : !pto.tensor_view<2x2xf32> -> !pto.partition_tensor_view<2x2xf32>\n  return",
+            "elements apart, another window of the argument",
         ),
-        ("strides = [%c64, %c1]", "strides = [%c1, %c64]", "is no view of the whole argument in row-major order"),
-        ("  return", "  %p = pto.addptr %x, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>\n  return", "uses a pointer in a way"),
+        (
+            "  return",
+            "  %b = pto.get_block_idx\n  %o = arith.index_cast %b : i64 to index\n"
+            "  %e = pto.load_scalar %x[%o] : !pto.ptr<f32> -> f32\n  return",
+            "reaches elements of the argument whose number is known at run time only",
+        ),
+        (
+            "  return",
+            "  %b = arith.subi %c0, %c1 : index\n  %d = arith.divsi %b, %c2 : index\n  return",
+            "may be negative",
+        ),
+        (
+            "  return",
+            "  pto.section.cube {\n  }\n  pto.section.vector {\n  }\n  return",
+            "code for both kinds of cores",
+        ),
     ],
 )
 def test_what_has_no_form_is_one_error_that_names_the_op(old, new, message, tmp_path):

@@ -23,6 +23,14 @@ _VIEWS = {"TileView": ir.TileView, "TensorView": ir.TensorView, "MemRef": ir.Mem
 _BARE_LAYOUTS = {name: getattr(ir.TensorLayout, name) for name in ("ND", "NZ", "DN")}
 
 
+def is_padded(declared, axis, extent):
+    """Whether this is a tile of a buffer whose box is larger than `extent`, of which no more is valid."""
+    valid = getattr(getattr(declared, "tile_view", None), "valid_shape", None)
+    if not valid or declared.memref is None or declared.shape[axis].value < extent:
+        return False
+    return not isinstance(valid[axis], ir.ConstInt) or valid[axis].value <= extent
+
+
 def type_difference(declared, deduced):
     """In what two types differ; empty where they agree. Extents known at run time agree with all."""
     if type(declared) is not type(deduced):
@@ -36,7 +44,8 @@ def type_difference(declared, deduced):
     if len(declared.shape) != len(deduced.shape):
         return f"rank {len(declared.shape)}, not rank {len(deduced.shape)}"
     for axis, (one, other) in enumerate(zip(declared.shape, deduced.shape, strict=True)):
-        if isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt) and one.value != other.value:
+        known = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
+        if known and one.value != other.value and not is_padded(declared, axis, other.value):
             return f"shape dimension {axis} = {one.value}, not {other.value}"
     return ""
 

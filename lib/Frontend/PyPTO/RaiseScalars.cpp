@@ -1,0 +1,169 @@
+// Scalars of kernels as PyPTO's expressions.
+#include "LinearForm.h"
+#include "Raiser.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using pypto::DataType;
+
+namespace pto_mlir::pypto_frontend {
+
+ir::ExprPtr Raiser::scalar(Operation *op, Value value) {
+  ir::ExprPtr found = scalars.lookup(value);
+  if (!found)
+    op->emitOpError("takes a number that PyPTO has no form for");
+  return found;
+}
+
+FailureOr<ir::ExprPtr> Raiser::list(Operation *op, ValueRange values) {
+  std::vector<ir::ExprPtr> elements;
+  for (Value value : values) {
+    elements.push_back(scalar(op, value));
+    if (!elements.back())
+      return failure();
+  }
+  return ir::ExprPtr(std::make_shared<const ir::MakeTuple>(elements, ir::Span()));
+}
+
+ir::ExprPtr Raiser::sum(Operation *op, const LinearForm &form) {
+  ir::ExprPtr sum;
+  auto add = [&](ir::NodeKind kind, const ir::ExprPtr &part) {
+    sum = sum ? ir::MakeBinary(kind, sum, part, DataType::INDEX, ir::Span()) : part;
+  };
+  for (auto [value, coefficient] : form.terms) {
+    ir::ExprPtr part = scalar(op, value);
+    if (!part)
+      return nullptr;
+    bool negative = sum && coefficient < 0;
+    if (int64_t times = negative ? -coefficient : coefficient; times != 1)
+      part = ir::MakeBinary(ir::NodeKind::Mul, part, numberOf(times), DataType::INDEX, ir::Span());
+    add(negative ? ir::NodeKind::Sub : ir::NodeKind::Add, part);
+  }
+  if (form.constant || !sum)
+    add(ir::NodeKind::Add, numberOf(form.constant));
+  return sum;
+}
+
+static std::optional<ir::NodeKind> comparisonOf(Operation *op) {
+  using P = arith::CmpIPredicate;
+  using F = arith::CmpFPredicate;
+  using K = ir::NodeKind;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    switch (compare.getPredicate()) {
+    case P::eq:
+      return K::Eq;
+    case P::ne:
+      return K::Ne;
+    case P::slt:
+      return K::Lt;
+    case P::sle:
+      return K::Le;
+    case P::sgt:
+      return K::Gt;
+    case P::sge:
+      return K::Ge;
+    default:
+      return std::nullopt;
+    }
+  switch (cast<arith::CmpFOp>(op).getPredicate()) {
+  case F::OEQ:
+    return K::Eq;
+  case F::UNE:
+    return K::Ne;
+  case F::OLT:
+    return K::Lt;
+  case F::OLE:
+    return K::Le;
+  case F::OGT:
+    return K::Gt;
+  case F::OGE:
+    return K::Ge;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The operator of PyPTO that computes the same; narrower integers than 64 bits wrap around, which its numbers do not.
+static std::optional<ir::NodeKind> kindOf(Operation *op) {
+  using K = std::optional<ir::NodeKind>;
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1)
+    return std::nullopt;
+  if (mlir::isa<arith::CmpIOp, arith::CmpFOp>(op))
+    return comparisonOf(op);
+  Type type = op->getResult(0).getType();
+  StringRef name = op->getName().stripDialect();
+  if (type.isF32())
+    return llvm::StringSwitch<K>(name)
+        .Case("addf", ir::NodeKind::Add)
+        .Case("subf", ir::NodeKind::Sub)
+        .Case("mulf", ir::NodeKind::Mul)
+        .Case("divf", ir::NodeKind::FloatDiv)
+        .Case("minimumf", ir::NodeKind::Min)
+        .Case("maximumf", ir::NodeKind::Max)
+        .Default(std::nullopt);
+  if (type.isInteger(1))
+    return llvm::StringSwitch<K>(name)
+        .Case("andi", ir::NodeKind::And)
+        .Case("ori", ir::NodeKind::Or)
+        .Default(std::nullopt);
+  if (!type.isIndex() && !type.isInteger(64))
+    return std::nullopt;
+  return llvm::StringSwitch<K>(name)
+      .Case("addi", ir::NodeKind::Add)
+      .Case("subi", ir::NodeKind::Sub)
+      .Case("muli", ir::NodeKind::Mul)
+      .Case("minsi", ir::NodeKind::Min)
+      .Case("maxsi", ir::NodeKind::Max)
+      .Cases("floordivsi", "divsi", ir::NodeKind::FloorDiv)
+      .Case("remsi", ir::NodeKind::FloorMod)
+      .Default(std::nullopt);
+}
+
+LogicalResult Raiser::constant(arith::ConstantOp op) {
+  auto dtype = dtypeOf(op.getType());
+  auto integer = dyn_cast<IntegerAttr>(op.getValue());
+  auto real = dyn_cast<FloatAttr>(op.getValue());
+  if (op.getType().isInteger(1))
+    scalars[op] = std::make_shared<const ir::ConstBool>(integer.getValue().getBoolValue(), ir::Span());
+  else if (dtype && integer)
+    scalars[op] = numberOf(integer.getInt(), *dtype);
+  else if (dtype && real && !real.getValue().isNaN())
+    scalars[op] = std::make_shared<const ir::ConstFloat>(real.getValueAsDouble(), *dtype, ir::Span());
+  else
+    return op->emitOpError("has no form in PyPTO");
+  return success();
+}
+
+LogicalResult Raiser::arithmetic(Operation *op) {
+  if (auto number = dyn_cast<arith::ConstantOp>(op))
+    return constant(number);
+  std::vector<ir::ExprPtr> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(scalar(op, operand));
+    if (!operands.back())
+      return failure();
+  }
+  if (mlir::isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    scalars[op->getResult(0)] = operands[0];
+    return success();
+  }
+  auto kind = kindOf(op);
+  if (!kind)
+    return op->emitOpError("has no form in PyPTO");
+  if (mlir::isa<arith::DivSIOp, arith::RemSIOp>(op)) {
+    Bounds value = boundsOf(op->getOperand(0)), by = boundsOf(op->getOperand(1));
+    if (!value.least || *value.least < 0 || !by.least || *by.least <= 0)
+      return op->emitOpError("divides what may be negative, which rounds toward zero here and down in PyPTO");
+  }
+  Type type = op->getResult(0).getType();
+  DataType dtype = type.isInteger(1) ? DataType::BOOL : type.isF32() ? DataType::FP32 : DataType::INDEX;
+  ir::ExprPtr made = ir::MakeBinary(*kind, operands[0], operands[1], dtype, ir::Span());
+  // What several read is computed once.
+  bool several = !op->getResult(0).use_empty() && !op->getResult(0).hasOneUse();
+  scalars[op->getResult(0)] = several ? assign("n", made->type_, made) : made;
+  return success();
+}
+
+} // namespace pto_mlir::pypto_frontend
