@@ -1,10 +1,12 @@
 """The small pieces: comparison, tables, pre-processing, npz_tool."""
 
 import re
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from PIL import Image
 from pto_mlir import cli, npz
 from pto_mlir.compare import compare_tensor, cosine
@@ -67,6 +69,15 @@ def test_npz_tool(command, tmp_path):
     assert command(npz_tool, "compair", a, b)[0] == 2
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 broken")
     assert command(npz_tool, "dump", tmp_path / "bad.npz")[0] == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 always imports from the working directory with -m")
+@pytest.mark.parametrize("command", ["model_transform", "model_deploy", "model_runner", "npz_tool"])
+def test_files_of_the_working_directory_are_not_imported(command, tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')")
+    (tmp_path / "numpy.py").write_text("raise SystemExit('the wrong numpy')")
+    done = subprocess.run([ROOT / "build" / "bin" / command, "--help"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: "), done.stderr
 
 
 def test_tables_are_whole_and_plain_when_piped(capsys):
