@@ -27,46 +27,38 @@ float decodeMagnitude(uint32_t code, int mantissaBits, int minExponent) {
   return std::ldexp(float(mantissa + (1u << mantissaBits)), minExponent + biased - 1 - mantissaBits);
 }
 
-// Codes of a format, without sign: the largest finite number, what exceeds it, NaN.
-struct Codes {
-  uint8_t most, beyond, nan;
-};
-
-uint8_t castTo(float value, bool saturates, int mantissaBits, int minExponent, Codes codes, bool isFnuz) {
-  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+uint8_t castTo(const SmallFloat &format, float value, bool saturates) {
+  auto sign = uint8_t(std::signbit(value) ? format.signBit() : 0);
   if (std::isnan(value))
-    return isFnuz ? 0x80 : sign | codes.nan;
+    return format.isUnsignedZero ? format.nan : sign | format.nan;
   float magnitude = std::fabs(value);
-  uint32_t code = std::isinf(magnitude) ? UINT32_MAX : encodeMagnitude(magnitude, mantissaBits, minExponent);
-  if (code > codes.most && !saturates)
-    return isFnuz ? 0x80 : sign | codes.beyond;
-  code = code > codes.most ? codes.most : code;
-  return isFnuz && code == 0 ? 0 : sign | uint8_t(code);
+  uint32_t code =
+      std::isinf(magnitude) ? UINT32_MAX : encodeMagnitude(magnitude, format.mantissaBits, format.minExponent);
+  if (code > format.most && !saturates)
+    return format.isUnsignedZero ? format.nan : sign | format.beyond;
+  code = code > format.most ? format.most : code;
+  return format.isUnsignedZero && code == 0 ? 0 : sign | uint8_t(code);
 }
 
-float fnuzToFloat(uint8_t value, int mantissaBits, int minExponent) {
-  return value == 0x80
-             ? NAN
-             : std::copysign(decodeMagnitude(value & 0x7f, mantissaBits, minExponent), value & 0x80 ? -1.0f : 1.0f);
+// Of a finite number's code.
+float finiteToFloat(const SmallFloat &format, uint8_t value) {
+  float magnitude = decodeMagnitude(value & (format.signBit() - 1), format.mantissaBits, format.minExponent);
+  return std::copysign(magnitude, value & format.signBit() ? -1.0f : 1.0f);
+}
+
+float fnuzToFloat(const SmallFloat &format, uint8_t value) {
+  return value == format.nan ? NAN : finiteToFloat(format, value);
 }
 
 } // namespace
 
-float float8E4M3FNUZToFloat(uint8_t value) { return fnuzToFloat(value, 3, -7); }
-float float8E5M2FNUZToFloat(uint8_t value) { return fnuzToFloat(value, 2, -15); }
+float float8E4M3FNUZToFloat(uint8_t value) { return fnuzToFloat(kFloat8E4M3FNUZ, value); }
+float float8E5M2FNUZToFloat(uint8_t value) { return fnuzToFloat(kFloat8E5M2FNUZ, value); }
 
-uint8_t castToFloat8E4M3FN(float value, bool saturates) {
-  return castTo(value, saturates, 3, -6, {0x7e, 0x7f, 0x7f}, false);
-}
-uint8_t castToFloat8E5M2(float value, bool saturates) {
-  return castTo(value, saturates, 2, -14, {0x7b, 0x7c, 0x7e}, false);
-}
-uint8_t castToFloat8E4M3FNUZ(float value, bool saturates) {
-  return castTo(value, saturates, 3, -7, {0x7f, 0x80, 0x80}, true);
-}
-uint8_t castToFloat8E5M2FNUZ(float value, bool saturates) {
-  return castTo(value, saturates, 2, -15, {0x7f, 0x80, 0x80}, true);
-}
+uint8_t castToFloat8E4M3FN(float value, bool saturates) { return castTo(kFloat8E4M3FN, value, saturates); }
+uint8_t castToFloat8E5M2(float value, bool saturates) { return castTo(kFloat8E5M2, value, saturates); }
+uint8_t castToFloat8E4M3FNUZ(float value, bool saturates) { return castTo(kFloat8E4M3FNUZ, value, saturates); }
+uint8_t castToFloat8E5M2FNUZ(float value, bool saturates) { return castTo(kFloat8E5M2FNUZ, value, saturates); }
 
 float float8E8M0ToFloat(uint8_t value) { return value == 0xff ? NAN : std::ldexp(1.0f, int(value) - 127); }
 
@@ -87,26 +79,19 @@ uint8_t castToFloat8E8M0(float value, bool saturates, ScaleRounding rounding) {
   return uint8_t(exponent - least);
 }
 
-float float4E2M1ToFloat(uint8_t value) {
-  return std::copysign(decodeMagnitude(value & 7, 1, 0), value & 8 ? -1.0f : 1.0f);
-}
+float float4E2M1ToFloat(uint8_t value) { return finiteToFloat(kFloat4E2M1, value & 0xf); }
 
-uint8_t castToFloat4E2M1(float value) {
-  if (std::isnan(value))
-    return 8;
-  uint8_t code = castTo(value, true, 1, 0, {7, 7, 7}, false);
-  return uint8_t((code & 0x80 ? 8 : 0) | (code & 7));
-}
+uint8_t castToFloat4E2M1(float value) { return castTo(kFloat4E2M1, value, true); }
 
 float float8E4M3FNToFloat(uint8_t value) {
-  float magnitude = (value & 0x7f) == 0x7f ? NAN : decodeMagnitude(value & 0x7f, 3, -6);
-  return std::copysign(magnitude, value & 0x80 ? -1.0f : 1.0f);
+  float finite = finiteToFloat(kFloat8E4M3FN, value);
+  return (value & 0x7f) > kFloat8E4M3FN.most ? std::copysign(NAN, finite) : finite;
 }
 
 float float8E5M2ToFloat(uint8_t value) {
-  uint32_t code = value & 0x7f;
-  float magnitude = code == 0x7c ? INFINITY : code > 0x7c ? NAN : decodeMagnitude(code, 2, -14);
-  return std::copysign(magnitude, value & 0x80 ? -1.0f : 1.0f);
+  float finite = finiteToFloat(kFloat8E5M2, value);
+  uint8_t code = value & 0x7f;
+  return code <= kFloat8E5M2.most ? finite : std::copysign(code == kFloat8E5M2.beyond ? INFINITY : NAN, finite);
 }
 
 } // namespace pto_mlir

@@ -23,7 +23,11 @@ def dtype(kind):
 
 
 def deploy(folder, nodes, inputs, kind, constants=()):
-    """The session of a graph from `inputs` (name: type, shape) to y of type `kind`."""
+    return build(folder, nodes, inputs, kind, constants)[0]
+
+
+def build(folder, nodes, inputs, kind, constants=(), mode="F32", processor="a3"):
+    """The session of a graph from `inputs` (name: type, shape) to y of type `kind`, and why the host computes ops."""
     graph = helper.make_graph(
         nodes,
         "g",
@@ -34,8 +38,8 @@ def deploy(folder, nodes, inputs, kind, constants=()):
     files = [str(folder / name) for name in ("m.onnx", "m.mlir", "m.pmodel")]
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=10), files[0])
     compiler.transform(files[0], "m", [], [], files[1], "")
-    compiler.deploy(files[1], files[2], "F32", "a3", 1, False)
-    return InferenceSession(files[2])
+    summary = compiler.deploy(files[1], files[2], mode, processor, 1, False)
+    return InferenceSession(files[2]), {op.partition(" on the host, ")[2] for op in summary["host_ops"]}
 
 
 def every(kind):
@@ -86,6 +90,44 @@ def test_floats_round_once_and_saturate_as_onnx_says(tmp_path, kind, saturate):
     folded = deploy(tmp_path, to_float, {"z": ("FLOAT", [1])}, "FLOAT", [numpy_helper.from_array(x, "c")])
     (y,) = folded.run(None, {"z": np.zeros(1, np.float32)})
     assert np.array_equal(y, wanted.astype(np.float32), equal_nan=True)
+
+
+def storing(kind):
+    """What of a cast from and to a float of few bits is left to the host."""
+    return {"bits in another type"} | ({"elements of type ui4"} if kind == "FLOAT4E2M1" else set())
+
+
+@pytest.mark.parametrize("processor", ["a3", "a5"])
+@pytest.mark.parametrize("saturate", [1, 0])
+@pytest.mark.parametrize("source", ["FLOAT", "FLOAT16", "BFLOAT16"])
+@pytest.mark.parametrize("kind", FLOATS + MX)
+def test_the_engines_make_the_codes_of_the_host(tmp_path, kind, source, saturate, processor):
+    """Any bits, NaNs and numbers below the least normal one included; the host casts what comes from f64."""
+    x = np.random.default_rng(5).integers(0, 2**32, 4099, np.uint64).astype(np.uint32)
+    x = x.view(np.float32) if source == "FLOAT" else x.astype(np.uint16).view(dtype(source))
+    inputs = {"x": (source, x.shape)}
+    cast = helper.make_node("Cast", ["x"], ["y"], to=number(kind), saturate=saturate)
+    engines, reasons = build(tmp_path, [cast], inputs, kind, processor=processor)
+    assert reasons == storing(kind)
+    widen = helper.make_node("Cast", ["x"], ["d"], to=number("DOUBLE"))
+    narrow = helper.make_node("Cast", ["d"], ["y"], to=number(kind), saturate=saturate)
+    host = deploy(tmp_path, [widen, narrow], inputs, kind)
+    (mine,), (theirs,) = engines.run(None, {"x": x}), host.run(None, {"x": x})
+    assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", FLOATS + MX)
+@pytest.mark.parametrize("mode", ["F16", "BF16"])
+def test_codes_become_values_in_every_mode(tmp_path, kind, mode):
+    """The sum is in the mode's type, to which the values of most types are exact."""
+    x = every(kind)
+    wide = x.astype(np.float32)
+    x = x[(np.abs(wide) >= 2.0**-14) & (np.abs(wide) < 2.0**16) | (wide == 0)]
+    nodes = [helper.make_node("Cast", ["x"], ["f"], to=1), helper.make_node("Add", ["f", "z"], ["y"])]
+    session, reasons = build(tmp_path, nodes, {"x": (kind, x.shape), "z": ("FLOAT", [1])}, "FLOAT", mode=mode)
+    assert reasons == storing(kind)
+    (y,) = session.run(None, {"x": x, "z": np.zeros(1, np.float32)})
+    assert np.array_equal(y, x.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", [*INTEGERS, "FLOAT8E5M2", *MX])

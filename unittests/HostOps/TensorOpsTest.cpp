@@ -239,6 +239,10 @@ TEST(TensorOps, PacksIntegersOfLessThanAByte) {
   auto turned = run<uint8_t, uint8_t>("permute", ElementType::U2, {{{2, 2}, {0b11100100}}}, ElementType::U2,
                                       {{"perm", std::vector<int64_t>{1, 0}}});
   EXPECT_EQ(turned.values[0], 0b11011000);
+  auto bits = run<uint8_t, uint8_t>("bitcast", ElementType::U4, {{{3}, packed}}, ElementType::F4E2M1);
+  EXPECT_THAT(bits.values, ElementsAre(0x78, 0x0f, 0));
+  auto wider = run<uint8_t, uint8_t>("bitcast", ElementType::U4, {{{3}, packed}}, ElementType::U8);
+  EXPECT_THAT(wider.error, HasSubstr("the elements of a bitcast have another size"));
   ElementType types[] = {ElementType::I4, ElementType::I4};
   EXPECT_FALSE(hasTensorOp("add", types));
   EXPECT_TRUE(hasTensorOp("concat", types));

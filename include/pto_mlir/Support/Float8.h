@@ -6,6 +6,22 @@
 
 namespace pto_mlir {
 
+/// A sign, an exponent and a mantissa in at most 8 bits. Codes without sign count upwards with the values.
+struct SmallFloat {
+  int bits, mantissaBits;
+  int minExponent;           ///< of the least normal number
+  uint8_t most, beyond, nan; ///< codes without sign: the largest finite number, what exceeds it (none: `nan`), NaN
+  bool isUnsignedZero;       ///< FNUZ: neither -0 nor infinities; NaN is the code of -0
+
+  int signBit() const { return 1 << (bits - 1); }
+};
+inline constexpr SmallFloat kFloat8E4M3FN{8, 3, -6, 0x7e, 0x7f, 0x7f, false};
+inline constexpr SmallFloat kFloat8E5M2{8, 2, -14, 0x7b, 0x7c, 0x7e, false};
+inline constexpr SmallFloat kFloat8E4M3FNUZ{8, 3, -7, 0x7f, 0x80, 0x80, true};
+inline constexpr SmallFloat kFloat8E5M2FNUZ{8, 2, -15, 0x7f, 0x80, 0x80, true};
+/// Has no NaN: ONNX leaves open what NaN becomes, ml_dtypes has -0.
+inline constexpr SmallFloat kFloat4E2M1{4, 1, 0, 7, 7, 8, false};
+
 /// E4M3FN: 4 exponent bits (bias 7), 3 mantissa bits, no infinity, NaN = S.1111.111, largest finite 448.
 float float8E4M3FNToFloat(uint8_t value);
 

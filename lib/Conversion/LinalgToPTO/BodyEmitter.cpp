@@ -22,6 +22,14 @@ std::optional<Binary> BodyEmitter::binaryKind(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// Whether an op after `inner` reads the tile of `value`, under another type too.
+static bool isReadAfter(Value value, Operation *inner) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return isa<arith::BitcastOp>(user) ? isReadAfter(user->getResult(0), inner)
+                                       : user != inner && !user->isBeforeInBlock(inner);
+  });
+}
+
 LogicalResult BodyEmitter::collectTiles() {
   TileShape full;
   bool flat = false, rowsKnown = false, colsKnown = false;
@@ -129,79 +137,13 @@ Value BodyEmitter::destination(Operation *inner, Role role) {
         Value other = operandTiles[operand.getOperandNumber()];
         if (!other || pto::getAliasRoot(other) != pto::getAliasRoot(target))
           continue;
-        for (Operation *reader : op.getMatchingBlockArgument(&operand).getUsers())
-          readLater |= reader != inner && !reader->isBeforeInBlock(inner);
+        readLater |= isReadAfter(op.getMatchingBlockArgument(&operand), inner);
       }
       if (roles.of(*init) == role && !readLater)
         return target;
     }
   }
   return tile->temporary(role, result.getType());
-}
-
-/// Between i8 and f32 by way of f16, which holds all integers of 8 bits.
-void BodyEmitter::convert(Operation *inner, const Item &from, const Item &to, pto::RoundMode rounding) {
-  Type source = inner->getOperand(0).getType(), target = inner->getResult(0).getType();
-  bool half = (source.isInteger(8) && target.isF32()) || (source.isF32() && target.isInteger(8));
-  if (!half) {
-    builder.create<pto::TCvtOp>(loc, tile->work(from.tile), tile->work(to.tile), rounding);
-    return;
-  }
-  Value between = tile->temporary(from.role, builder.getF16Type());
-  builder.create<pto::TCvtOp>(loc, tile->work(from.tile), tile->work(between), rounding);
-  builder.create<pto::TCvtOp>(loc, tile->work(between), tile->work(to.tile), rounding);
-  tile->release(between);
-}
-
-LogicalResult BodyEmitter::emitUnary(Operation *inner) {
-  FailureOr<Item> source = itemOf(inner, inner->getOperand(0));
-  if (failed(source))
-    return failure();
-  if (source->constant)
-    *source = tile->as(*source, Role::Full, inner->getOperand(0).getType());
-  Item result;
-  result.role = source->role;
-  Value from = tile->work(source->tile);
-  result.tile = destination(inner, result.role);
-  Value to = tile->work(result.tile);
-  bool known = llvm::TypeSwitch<Operation *, bool>(inner)
-                   .Case<math::ExpOp>([&](auto) {
-                     builder.create<pto::TExpOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<math::LogOp>([&](auto) {
-                     builder.create<pto::TLogOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<math::SqrtOp>([&](auto) {
-                     builder.create<pto::TSqrtOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<math::RsqrtOp>([&](auto) {
-                     builder.create<pto::TRsqrtOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<math::AbsFOp>([&](auto) {
-                     builder.create<pto::TAbsOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<arith::NegFOp>([&](auto) {
-                     builder.create<pto::TNegOp>(loc, from, to);
-                     return true;
-                   })
-                   .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, math::RoundEvenOp>([&](auto) {
-                     convert(inner, *source, result, pto::RoundMode::CAST_RINT);
-                     return true;
-                   })
-                   .Case<arith::FPToSIOp>([&](auto) {
-                     convert(inner, *source, result, pto::RoundMode::TRUNC);
-                     return true;
-                   })
-                   .Default([](Operation *) { return false; });
-  if (!known)
-    return inner->emitOpError("has no tile instruction");
-  items[inner->getResult(0)] = result;
-  return success();
 }
 
 LogicalResult BodyEmitter::emitOp(Operation *inner) {
@@ -221,6 +163,8 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     return emitSelect(select);
   if (element.isInteger(1) && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner))
     return emitLogic(inner);
+  if (auto bits = dyn_cast<arith::BitcastOp>(inner))
+    return emitBitcast(bits);
   if (isa<arith::ExtUIOp, arith::UIToFPOp>(inner) && inner->getOperand(0).getType().isInteger(1))
     return emitFromMask(inner);
   auto combine = [&](Binary kind, Value left, Value right) -> LogicalResult {
@@ -234,6 +178,8 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     items[inner->getResult(0)] = *result;
     return success();
   };
+  if (isa<arith::ShLIOp, arith::ShRSIOp>(inner))
+    return emitShift(inner);
   if (std::optional<Binary> kind = binaryKind(inner))
     return combine(*kind, inner->getOperand(0), inner->getOperand(1));
   if (auto fma = dyn_cast<math::FmaOp>(inner)) {
@@ -270,10 +216,10 @@ LogicalResult BodyEmitter::emit() {
         combiners.insert(combiner);
   auto finishReading = [&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
+      while (auto bits = operand.getDefiningOp<arith::BitcastOp>())
+        operand = bits.getIn();
       auto item = items.find(operand);
-      bool last = item != items.end() && !isa<BlockArgument>(operand) &&
-                  llvm::all_of(operand.getUsers(),
-                               [&](Operation *user) { return user == inner || user->isBeforeInBlock(inner); });
+      bool last = item != items.end() && !isa<BlockArgument>(operand) && !isReadAfter(operand, inner);
       if (last && item->second.tile)
         tile->release(item->second.tile);
     }

@@ -28,6 +28,8 @@ private:
   mlir::FailureOr<mlir::Value> transpose(mlir::OpOperand &operand, mlir::Value source);
   mlir::LogicalResult emitOp(mlir::Operation *inner);
   void convert(mlir::Operation *inner, const Item &from, const Item &to, pto::RoundMode rounding);
+  mlir::LogicalResult emitShift(mlir::Operation *inner);
+  mlir::LogicalResult emitBitcast(mlir::arith::BitcastOp bits);
   mlir::LogicalResult emitUnary(mlir::Operation *inner);
   mlir::LogicalResult emitCompare(mlir::Operation *inner, pto::CmpMode mode);
   mlir::LogicalResult emitSelect(mlir::arith::SelectOp select);

@@ -217,6 +217,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     RewritePatternSet set(context);
     populateBinary(set);
     populateCast(set);
+    populateNarrowFloats(set);
     populateLogic(set);
     populateMatMul(set);
     populateReduce(set);

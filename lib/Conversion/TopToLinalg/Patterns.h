@@ -13,6 +13,7 @@ namespace pto_mlir::top_to_linalg {
 
 void populateBinary(mlir::RewritePatternSet &patterns);
 void populateCast(mlir::RewritePatternSet &patterns);
+void populateNarrowFloats(mlir::RewritePatternSet &patterns);
 void populateLogic(mlir::RewritePatternSet &patterns);
 void populateMatMul(mlir::RewritePatternSet &patterns);
 void populateReduce(mlir::RewritePatternSet &patterns);

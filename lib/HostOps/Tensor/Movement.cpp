@@ -39,9 +39,9 @@ Status reshape(const TensorCall &call) {
   return moveStrided(call, shape, stridesOf(shape));
 }
 
-// The same bytes as elements of another type.
+// The same bytes as elements of another type. Packed ones have a byte each here, and are compared before.
 Status bitcast(const TensorCall &call) {
-  if (elementBits(call.resultType) != elementBits(call.inputs[0].type))
+  if (elementSize(call.resultType) != elementSize(call.inputs[0].type))
     return Failure{"the elements of a bitcast have another size"};
   return moveStrided(call, call.inputs[0].shape, stridesOf(call.inputs[0].shape));
 }

@@ -38,6 +38,8 @@ Status runWhole(const TensorCall &call) {
 // Packed operands take a byte per element meanwhile. What is cast to a packed integer keeps the lowest bits of its
 // whole number, as numpy does.
 Status runPacked(const TensorCall &call) {
+  if (call.name == "bitcast" && elementBits(call.resultType) != elementBits(call.inputs[0].type))
+    return Failure{"the elements of a bitcast have another size"};
   std::vector<std::vector<std::byte>> bytes;
   std::vector<TensorView> inputs(call.inputs.begin(), call.inputs.end());
   for (TensorView &input : inputs)

@@ -45,3 +45,18 @@ func.func private @part_of_rows(%x: memref<4x8xf32>) attributes {pto.kernel_kind
   memref.copy %x, %1 : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1], offset: 8>, #pto.address_space<vec>>
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func private @shift_by_a_tile(%x: memref<4x32xi32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<4x32xi32, #pto.address_space<vec>>
+  memref.copy %x, %0 : memref<4x32xi32> to memref<4x32xi32, #pto.address_space<vec>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<4x32xi32, #pto.address_space<vec>>) outs(%0 : memref<4x32xi32, #pto.address_space<vec>>) {
+  ^bb0(%a: i32, %b: i32):
+    // expected-error @below {{shifts by something else than a constant}}
+    %r = arith.shli %a, %b : i32
+    linalg.yield %r : i32
+  }
+  return
+}

@@ -167,3 +167,35 @@ func.func private @stepped_unit(%x: memref<1x2x6x32xf32>, %out: memref<1x1x32xf3
   memref.copy %0, %out : memref<1x1x32xf32, #pto.address_space<vec>> to memref<1x1x32xf32>
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// The bits of a float are its tile under another type; the tile is not written again before they are read.
+// CHECK-LABEL: func.func private @bits
+// CHECK: pto.tabs ins(%[[X:.*]] : {{.*}}) outs(%[[A:[^ ]*]]
+// CHECK: %[[B:.*]] = pto.bitcast %[[A]]
+// CHECK: pto.texp ins(%[[A]]{{.*}}) outs(%[[E:[^ ]*]]
+// CHECK-NOT: outs(%[[A]]
+// CHECK: pto.tshrs ins(%[[B]], %{{.*}}
+// CHECK: pto.tshls
+func.func private @bits(%x: memref<4x32xf32>, %out: memref<4x32xi32>, %e: memref<4x32xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<4x32xf32, #pto.address_space<vec>>
+  %1 = memref.alloc() : memref<4x32xi32, #pto.address_space<vec>>
+  %2 = memref.alloc() : memref<4x32xf32, #pto.address_space<vec>>
+  memref.copy %x, %0 : memref<4x32xf32> to memref<4x32xf32, #pto.address_space<vec>>
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<4x32xf32, #pto.address_space<vec>>) outs(%1, %2 : memref<4x32xi32, #pto.address_space<vec>>, memref<4x32xf32, #pto.address_space<vec>>) {
+  ^bb0(%a: f32, %b: i32, %c: f32):
+    %three = arith.constant 3 : i32
+    %m = math.absf %a : f32
+    %i = arith.bitcast %m : f32 to i32
+    %x0 = math.exp %m : f32
+    %x1 = math.exp %x0 : f32
+    %r = arith.shrsi %i, %three : i32
+    %l = arith.shli %r, %three : i32
+    linalg.yield %l, %x1 : i32, f32
+  }
+  memref.copy %1, %out : memref<4x32xi32, #pto.address_space<vec>> to memref<4x32xi32>
+  memref.copy %2, %e : memref<4x32xf32, #pto.address_space<vec>> to memref<4x32xf32>
+  return
+}

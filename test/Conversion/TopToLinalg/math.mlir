@@ -96,3 +96,25 @@ func.func @pow(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = top.pow %0, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// Codes of floats of 8 bits by additions and shifts of bits of f32: no logic of 32 bits, which a3 lacks.
+// CHECK-LABEL: func.func @encode
+// CHECK-NOT: arith.andi
+// CHECK-NOT: arith.ori
+// CHECK: arith.bitcast %{{.*}} : f32 to i32
+// CHECK: arith.shrsi
+func.func @encode(%x: tensor<4xf16>) -> tensor<4xi32> {
+  %0 = top.encode_float %x {overflows, to = f8E5M2} : (tensor<4xf16>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func @decode
+// CHECK-NOT: arith.andi
+// CHECK: arith.shli
+// CHECK: arith.bitcast %{{.*}} : i32 to f32
+func.func @decode(%x: tensor<4xi32>) -> tensor<4xf32> {
+  %0 = top.decode_float %x {from = f8E4M3FNUZ} : (tensor<4xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -92,7 +92,8 @@ func.func @to_integers(%x: tensor<3xf32>, %h: tensor<3xf16>)
 // CHECK: top.host "permute"(%arg0) {{.*}}reason = "elements of type i4"
 // CHECK: top.host "cast"({{.*}}reason = "elements of type i4"} : (tensor<2x3xi4>) -> tensor<2x3xi32>
 // CHECK: top.cast %{{.*}} {to = f32} : (tensor<2x3xi32>) -> tensor<2x3xf32>
-// CHECK: top.host "cast"({{.*}}parameters = {overflows = 1 : i64}, reason = "elements of type f8E5M2"
+// CHECK: top.encode_float %{{.*}} {overflows, to = f8E5M2} : (tensor<2x3xf32>) -> tensor<2x3xi32>
+// CHECK: top.host "bitcast"({{.*}}reason = "bits in another type"} : (tensor<2x3xui8>) -> tensor<2x3xf8E5M2>
 func.func @storage(%x: tensor<3x2xi4>) -> tensor<2x3xf8E5M2> {
   %0 = top.permute %x {perm = array<i64: 1, 0>} : (tensor<3x2xi4>) -> tensor<2x3xi4>
   %1 = top.cast %0 {to = f32} : (tensor<2x3xi4>) -> tensor<2x3xf32>

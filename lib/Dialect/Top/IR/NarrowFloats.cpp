@@ -2,7 +2,7 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
-#include "pto_mlir/Support/Float8.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -40,6 +40,16 @@ double decodeNarrowFloat(Type element, uint8_t code) {
 uint8_t encodeNarrowFloat(Type element, double value) {
   auto narrow = static_cast<float>(value);
   return isa<Float4E2M1Type>(element) ? castToFloat4E2M1(narrow) : castToFloat8E8M0(narrow, true, ScaleRounding::Up);
+}
+
+std::optional<SmallFloat> smallFloatOf(Type element) {
+  return llvm::TypeSwitch<Type, std::optional<SmallFloat>>(element)
+      .Case([](Float8E4M3FNType) { return kFloat8E4M3FN; })
+      .Case([](Float8E5M2Type) { return kFloat8E5M2; })
+      .Case([](Float8E4M3FNUZType) { return kFloat8E4M3FNUZ; })
+      .Case([](Float8E5M2FNUZType) { return kFloat8E5M2FNUZ; })
+      .Case([](Float4E2M1Type) { return kFloat4E2M1; })
+      .Default([](Type) { return std::nullopt; });
 }
 
 } // namespace pto_mlir::top

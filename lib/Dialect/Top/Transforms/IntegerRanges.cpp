@@ -190,6 +190,7 @@ private:
             return Range{0, 1};
           return isa<IntegerType>(from) ? left() : ofRounded(cast);
         })
+        .Case([&](EncodeFloatOp) { return Range{0, UINT8_MAX}; })
         .Case([&](HostOp) { return ofModel(op.getResult(0)); })
         .Case([&](WhereOp) { return joinedOperands(op, 1); })
         .Case<ConcatOp>([&](auto) { return joinedOperands(op); })

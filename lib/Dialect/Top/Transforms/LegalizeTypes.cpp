@@ -49,12 +49,46 @@ bool isPackedInteger(Type element) {
   return integer && integer.getWidth() > 1 && integer.getWidth() < 8;
 }
 
+bool isEngineFloat(Type element) { return element.isF32() || element.isF16() || element.isBF16(); }
+
+/// The codes of `value` as elements of `type`, which has their size.
+Value otherBits(OpBuilder &b, Location loc, Value value, Type type) {
+  return b.create<HostOp>(loc, cast<RankedTensorType>(value.getType()).clone(type), "bitcast", value, DictionaryAttr(),
+                          "bits in another type");
+}
+
+/// A cast between floats and floats of 8 and 4 bits: the engines compute the codes or the values, the host stores
+/// codes.
+void splitCodedCast(CastOp cast) {
+  OpBuilder b(cast);
+  Location unnamed = b.getUnknownLoc();
+  Type from = getElementTypeOrSelf(cast.getInput().getType()), to = cast.getTo();
+  auto codeType = [&](Type coded) { return b.getIntegerType(isa<Float4E2M1Type>(coded) ? 4 : 8, /*isSigned=*/false); };
+  Value result;
+  if (isCodedFloat(to)) {
+    Value codes = b.create<EncodeFloatOp>(unnamed, cast.getInput(), to, cast.getOverflows(), cast.getRoundAttr());
+    codes = b.create<CastOp>(unnamed, codes, codeType(to));
+    result = otherBits(b, cast.getLoc(), codes, to);
+  } else {
+    Value codes = otherBits(b, unnamed, cast.getInput(), codeType(from));
+    codes = b.create<CastOp>(unnamed, codes, b.getI32Type());
+    auto decoded = b.create<DecodeFloatOp>(to.isF32() ? cast.getLoc() : Location(unnamed), codes, from);
+    decoded->setAttr(kWideAttr, b.getUnitAttr()); // its kernel makes f32
+    result = decoded;
+    if (!to.isF32())
+      result = b.create<CastOp>(cast.getLoc(), result, to);
+  }
+  cast.replaceAllUsesWith(result);
+  cast.erase();
+}
+
 /// Casts between floats and packed integers go by way of i32, so that the host packs and unpacks and the engines round
 /// and widen.
-void splitPackedCasts(func::FuncOp func) {
-  auto isEngineFloat = [](Type element) { return element.isF32() || element.isF16() || element.isBF16(); };
+void splitNarrowCasts(func::FuncOp func) {
   func.walk([&](CastOp cast) {
     Type from = getElementTypeOrSelf(cast.getInput().getType()), to = cast.getTo();
+    if ((isEngineFloat(from) && isCodedFloat(to)) || (isCodedFloat(from) && isEngineFloat(to)))
+      return splitCodedCast(cast);
     if (!(isEngineFloat(from) && isPackedInteger(to)) && !(isPackedInteger(from) && isEngineFloat(to)))
       return;
     OpBuilder b(cast);
@@ -91,7 +125,7 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
   }
 
   LogicalResult legalize(func::FuncOp func) {
-    splitPackedCasts(func);
+    splitNarrowCasts(func);
     llvm::MapVector<Operation *, std::string> ops = integersForHost(func);
     func.walk([&](Operation *op) {
       if (!isa<TopDialect>(op->getDialect()) || isControlFlow(op) || op->getNumOperands() == 0 ||

@@ -3,6 +3,8 @@
 #define PTO_MLIR_DIALECT_TOP_IR_NARROWFLOATS_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "pto_mlir/Support/Float8.h"
+#include <optional>
 
 namespace pto_mlir::top {
 
@@ -32,6 +34,13 @@ inline bool isNarrowFloat(mlir::Type element) { return llvm::isa<Float4E2M1Type,
 /// The value of a code of the type, and the code of a value: rounded to nearest (scales up), saturated.
 double decodeNarrowFloat(mlir::Type element, uint8_t code);
 uint8_t encodeNarrowFloat(mlir::Type element, double value);
+
+/// How a float of 8 or 4 bits with a sign is encoded; none for other types, `!top.f8E8M0` included.
+std::optional<SmallFloat> smallFloatOf(mlir::Type element);
+/// Whether the type is a float of 8 or 4 bits, which `top.encode_float` makes.
+inline bool isCodedFloat(mlir::Type element) {
+  return smallFloatOf(element).has_value() || llvm::isa<Float8E8M0Type>(element);
+}
 
 } // namespace pto_mlir::top
 

@@ -96,6 +96,31 @@ def Top_CastOp : Top_TensorOp<"cast"> {
   }]>];
 }
 
+def Top_EncodeFloatOp : Top_TensorOp<"encode_float"> {
+  let summary = "the codes of a float of 8 or 4 bits";
+  let description = [{
+    The bits of `top.cast` to the type in `to`, as numbers from 0. Where the host stores such floats, the engines compute these.
+
+    Example:
+    ```mlir
+    %r = top.encode_float %x {to = f8E5M2} : (tensor<2x3xf32>) -> tensor<2x3xi32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, TypeAttr:$to, UnitAttr:$overflows, OptionalAttr<StrAttr>:$round);
+}
+def Top_DecodeFloatOp : Top_TensorOp<"decode_float"> {
+  let summary = "the values of codes of a float of 8 or 4 bits";
+  let description = [{
+    The inverse of `top.encode_float` for codes of the type in `from`, exact; of NaNs the sign is kept where the type has one.
+
+    Example:
+    ```mlir
+    %r = top.decode_float %codes {from = f8E5M2} : (tensor<2x3xi32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$codes, TypeAttr:$from);
+}
+
 //===-- Matrix product ----------------------------------------------------===//
 
 def Top_MatMulOp : Top_TensorOp<"matmul"> {
