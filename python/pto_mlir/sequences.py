@@ -62,7 +62,7 @@ class _Flattener:
         self.opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 0)
         inferred = onnx.shape_inference.infer_shapes(model).graph
         self.shapes = {
-            info.name: [dim.dim_value for dim in info.type.tensor_type.shape.dim]
+            info.name: [dim.dim_value if dim.HasField("dim_value") else None for dim in info.type.tensor_type.shape.dim]
             for info in (*inferred.input, *inferred.value_info)
             if info.type.HasField("tensor_type")
         }
@@ -209,8 +209,8 @@ class _Flattener:
         attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
         axis, hint = attributes.get("axis", 0), node.output[0]
         shape = self.shapes.get(inputs[0], [])
-        size = shape[axis] if -len(shape) <= axis < len(shape) else 0
-        if size < 1:
+        size = shape[axis] if -len(shape) <= axis < len(shape) else None
+        if size is None:
             raise UserError(f"node of output '{hint}' (SplitToSequence): the size of its input must be constant")
         given = inputs[1] if len(inputs) > 1 else None
         if given and given not in self.constants:
@@ -234,7 +234,7 @@ class _Flattener:
     def _computed_parts(self, node, value: str, sizes: str, axis: int) -> list[str]:
         """The parts of a split into a known number of sizes that are known at run time only."""
         shape, hint = self.shapes.get(sizes, []), node.output[0]
-        if len(shape) != 1 or shape[0] < 1 or self.opset < 13:
+        if len(shape) != 1 or not shape[0] or self.opset < 13:
             raise UserError(
                 f"node of output '{hint}' (SplitToSequence): the split must be constant, or at opset 13 and later a "
                 f"list of known length"

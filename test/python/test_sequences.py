@@ -142,6 +142,21 @@ def test_split_by_sizes_of_a_run(kind, tmp_path):
             session.run(None, {"x": x, "sizes": np.array(sizes, dtype)})
 
 
+def test_an_empty_tensor_has_parts():
+    """A size of 0 is known, which one that is not known is not."""
+    nodes = [
+        N("SplitToSequence", ["x", "sizes"], ["s"]),
+        N("SequenceLength", ["s"], ["listed"]),
+        N("SplitToSequence", ["x"], ["t"]),
+        N("SequenceLength", ["t"], ["single"]),
+    ]
+    inputs = [tensor("x", "n"), tensor("sizes", 3, kind=TensorProto.INT64)]
+    outputs = [tensor(name, kind=TensorProto.INT64) for name in ("listed", "single")]
+    rep = backend.prepare(model(nodes, inputs, outputs))
+    assert list(rep.run([np.zeros(0, np.float32), np.zeros(3, np.int64)])) == [3, 0]
+    assert list(rep.run([np.zeros(2, np.float32), np.array([2, 0, 0])])) == [3, 2]
+
+
 def test_a_length_of_parts_of_a_run_is_refused(tmp_path):
     """How many parts there are would follow from it."""
     nodes = [N("SplitToSequence", ["x", "n"], ["s"], name="split"), N("SequenceAt", ["s", "p"], ["y"])]
