@@ -95,7 +95,8 @@ private:
       return list;
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); }); // build-cube-kernels says it
     auto contraction = cube::matchContraction(kernel);
-    if (failed(contraction) || failed(cube::matchSizes(kernel, *contraction)))
+    if (failed(contraction) || failed(cube::matchSizes(kernel, *contraction)) ||
+        (contraction->problem.image && !images))
       return list;
     contraction->problem.cores = numCores;
     cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(getOperation()).name);

@@ -68,8 +68,9 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createFormKernels({options.keepAll}, plans));
   pm.addPass(createAssignSizes());
   endStage("kernels");
+  // A twin without img2col stands for a convolution alone.
   if (options.join && !options.keepAll)
-    pm.addPass(createJoinKernels({options.numCore}));
+    pm.addPass(createJoinKernels({options.numCore, /*images=*/!options.windows}));
   buildKernelsPipeline(pm, options, stage);
   pm.addPass(createPlanGlobalMemory({options.keepAll}));
   pm.addPass(createConvertHostToVM({options.keepAll}));

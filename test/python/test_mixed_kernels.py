@@ -64,6 +64,44 @@ def softmax(path):
     return {"q": [2, 3, 50, 16], "k": [2, 3, 16, 72], "m": [2, 1, 1, 72]}, expected
 
 
+def convolution(x, w, b, strides=(1, 1)):
+    """Of images [N, C, H, W], padded so that the windows' centres are pixels."""
+    side, (high, wide) = w.shape[2] // 2, x.shape[2:]
+    padded = np.pad(x, ((0, 0), (0, 0), (side, side), (side, side)))
+    sums = b[:, None, None]
+    for i, j in np.ndindex(w.shape[2:]):
+        pixels = padded[:, :, i : i + high : strides[0], j : j + wide : strides[1]]
+        sums = sums + np.einsum("nchw,fc->nfhw", pixels, w[:, :, i, j])
+    return sums
+
+
+def residual(path):
+    """Of two images, a 3x3 convolution by img2col and a sum behind it: runs of outputs begin anew with each image, and
+    no run divides an image."""
+    rng = np.random.default_rng(9)
+    filters = [weight(rng, "u", 20, 24, 3, 3, scale=0.1), weight(rng, "v", 20, 20, 3, 3, scale=0.1)]
+    filters.append(weight(rng, "w", 8, 20, 1, 1, scale=0.1))
+    biases = [weight(rng, name, size, scale=0.1) for name, size in (("a", 20), ("b", 20), ("c", 8))]
+    nodes = [
+        helper.make_node("Conv", ["x", "u", "a"], ["h"], pads=[1, 1, 1, 1], strides=[2, 1]),
+        helper.make_node("Conv", ["h", "v", "b"], ["p"], pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["p", "h"], ["s"]),
+        helper.make_node("Relu", ["s"], ["r"]),
+        helper.make_node("Conv", ["r", "w", "c"], ["y"]),
+    ]
+    save_model(path, nodes, [("x", [2, 24, 61, 37])], [("y", [2, 8, 31, 37])], filters + biases)
+    (u, v, w), (a, b, c) = (
+        [np.frombuffer(t.raw_data, np.float32).reshape(t.dims).astype(np.float64) for t in list]
+        for list in (filters, biases)
+    )
+
+    def expected(x):
+        h = convolution(x, u, a, strides=(2, 1))
+        return convolution(np.maximum(convolution(h, v, b) + h, 0), w, c)
+
+    return {"x": [2, 24, 61, 37]}, expected
+
+
 def deploy(command, folder, make, *options, name="m"):
     feed, expected = make(folder / "m.onnx")
     assert (
@@ -80,7 +118,7 @@ def launches(model):
     return [kernel["name"] for kernel in json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]]
 
 
-@pytest.mark.parametrize("make", [gelu, softmax])
+@pytest.mark.parametrize("make", [gelu, softmax, residual])
 @pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
 def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
     apart, feed, expected = deploy(command, tmp_path, make, "--debug", "--quantize", quantize, name="apart")
@@ -95,13 +133,13 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
         joined = [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
         # On many cores a tile of the scores does not hold a whole row.
-        assert len(joined) == (make is gelu or cores < 24), launches(model)
+        assert len(joined) == (make is not softmax or cores < 24), launches(model)
     assert all(np.array_equal(results[0], other) for other in results[1:])
     if quantize == "F32":
         assert np.array_equal(results[0], reference)
 
 
-@pytest.mark.parametrize("make", [gelu, softmax])
+@pytest.mark.parametrize("make", [gelu, softmax, residual])
 def test_every_mode_agrees(command, tmp_path, make):
     model, feed, _ = deploy(command, tmp_path, make, "--num_core", 2, "--quantize", "F16")
     (expected,) = InferenceSession(str(model)).run(None, feed)
@@ -119,6 +157,14 @@ def test_joining_takes_less_time(command, tmp_path):
         session.run(None, feed)
         seconds.append(session.profile()["seconds"])
     assert seconds[1] < 0.8 * seconds[0]
+
+
+def test_a_convolution_is_shown_alone(command, tmp_path):
+    """The text for the public assembler has no img2col: the convolution is not joined then, and has a text."""
+    folder = tmp_path / "pto"
+    model, _, _ = deploy(command, tmp_path, residual, "--num_core", 2, "--emit-pto", folder)
+    assert not [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
+    assert any("pto.tmatmul" in file.read_text() for file in folder.glob("*.pto"))
 
 
 def test_the_text_of_a_joined_kernel(command, tmp_path):

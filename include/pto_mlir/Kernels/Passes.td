@@ -85,10 +85,15 @@ def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
     `pto.handover`, which names functions that process one tile
     (`@k0_wide_k1_gelu.panel`): vector kernels with the attribute `pto.panel`.
     `build-cube-kernels` combines them. Without `num-cores` nothing is fused.
+
+    A convolution that uses img2col is fused likewise, unless `images` is false:
+    its tiles are runs of outputs.
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks per launch; 0: unknown at compile time">
+           "Blocks per launch; 0: unknown at compile time">,
+    Option<"images", "images", "bool", /*default=*/"true",
+           "Also fuse convolutions that use img2col">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -73,14 +73,14 @@ private:
     if (contraction->scales &&
         failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.packScales(launch, *contraction); })))
       return failure();
+    if (contraction->packFilter &&
+        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
+      return failure();
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
     cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings);
     if (contraction->rowsPerSize && contraction->problem.outer == 1)
       tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
-    if (contraction->packFilter &&
-        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
-      return failure();
     if (windows && cube::canBuildWindowKernel(*contraction)) {
       OpBuilder b(kernel);
       b.setInsertionPointAfter(kernel);

@@ -15,7 +15,9 @@ namespace pto_mlir::cube {
 std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) {
   const CubeProblem &p = c.problem;
   const Matrix &out = c.out;
-  if (p.image || p.patches || c.packFilter || out.transposed || out.firstRow || out.firstCol || out.cols != p.n ||
+  // Runs of outputs follow one another like rows; parts of a row of outputs do not.
+  bool asRows = !p.image || (t.slabCols == p.image->w.out && !c.imagesPerSize && !c.imageRowsPerSize);
+  if (!asRows || p.patches || out.transposed || out.firstRow || out.firstCol || out.cols != p.n ||
       out.rows != p.outer * p.m)
     return std::nullopt;
   for (int64_t o = 0; o < p.outer; ++o)
@@ -27,13 +29,14 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
     if (!llvm::is_contained(list, size))
       list.push_back(size);
   };
-  int64_t block = std::min(t.blockM, p.m);
+  // Blocks begin anew with each image.
+  int64_t images = p.image ? p.image->batch : 1, m = p.m / images, block = std::min(t.blockM, m);
   shapes.perRows = ceilDiv(block, t.baseM);
   // A block with fewer tiles than others would leave numbers out.
   if (c.rowsPerSize && shapes.perRows > 1)
     return std::nullopt;
-  for (int64_t first = 0; first < p.m && !c.rowsPerSize; first += block) {
-    int64_t rows = std::min(block, p.m - first);
+  for (int64_t first = 0; first < m && !c.rowsPerSize; first += block) {
+    int64_t rows = std::min(block, m - first);
     if (ceilDiv(rows, t.baseM) != shapes.perRows)
       return std::nullopt;
     for (int64_t row = 0; row < rows; row += t.baseM)
@@ -45,7 +48,7 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
     shapes.rows = {block, kAnyRows};
   llvm::sort(shapes.rows, std::greater<int64_t>());
   shapes.perBlock = ceilDiv(p.outer, t.grid.outer) * ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n) *
-                    ceilDiv(ceilDiv(p.m, block), t.grid.m) * shapes.perRows;
+                    ceilDiv(images * ceilDiv(m, block), t.grid.m) * shapes.perRows;
   return shapes;
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 class ImageSource : public LeftSource {
 public:
-  ImageSource(Emitter &e, const Contraction &c, const CubeTiling &t)
-      : e(e), c(c), t(t), image(*c.problem.image), wholeRows(t.slabCols == image.w.out),
+  ImageSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
+      : e(e), c(c), t(t), loads(loads), image(*c.problem.image), wholeRows(t.slabCols == image.w.out),
         images(e.constant(image.batch)), height(e.constant(image.h.in)), rowsOut(e.constant(image.h.out)),
         blocksW(ceilDiv(image.w.out, t.slabCols)), taps(image.h.kernel * image.w.kernel),
         onePanel(t.panelK >= c.problem.k) {
@@ -60,6 +60,8 @@ public:
       blockExtent = e.extent(outW, t.blockM, image.w.out);
     }
     first = e.add(e.mul(n, outputs), begin);
+    if (!loads)
+      return;
 
     Ix last = e.div(e.max(e.sub(height, e.constant(t.slabH.extent)), e.constant(0)), image.h.stride);
     Ix startH = start(t.slabH, outH, last);
@@ -146,6 +148,7 @@ private:
   Emitter &e;
   const Contraction &c;
   const CubeTiling &t;
+  bool loads;
   const ConvImage &image;
   bool wholeRows;
   Ix images, height, rowsOut; ///< rows of an image, and of its result
@@ -159,9 +162,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction,
-                                            const CubeTiling &tiling) {
-  return std::make_unique<ImageSource>(emitter, contraction, tiling);
+std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
+                                            bool loads) {
+  return std::make_unique<ImageSource>(emitter, contraction, tiling, loads);
 }
 
 } // namespace pto_mlir::cube

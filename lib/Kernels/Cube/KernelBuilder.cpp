@@ -32,7 +32,7 @@ public:
       : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows) {
     e.cores = cores;
     chooseBlocks();
-    left = p.image     ? makeImageSource(e, c, t)
+    left = p.image     ? makeImageSource(e, c, t, !follows)
            : p.patches ? makePatchSource(e, c, t)
                        : makePlainSource(e, c, t, m, blockM, !follows);
     products = c.outerPerSize ? e.mul(e.kernelSize(0), c.outerPerSize) : e.constant(p.outer);

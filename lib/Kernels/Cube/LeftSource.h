@@ -44,8 +44,9 @@ public:
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
                                             Ix rows, Ix blockRows, bool loads = true);
 
-/// An image slab in L1, read by img2col.
-std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling);
+/// An image slab in L1, read by img2col; without `loads` only the place of each block is known.
+std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
+                                            bool loads = true);
 
 /// Windows that do not overlap, read from the image by strided loads.
 std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling);
