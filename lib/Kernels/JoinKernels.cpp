@@ -108,11 +108,18 @@ private:
 
   /// Cycles of a vector core that takes `elements` in so many panels: what it computes beside what it moves, one panel
   /// after the other, and the first panel's way in and the last one's way out.
-  double vectorCycles(const Panels &panels, double elements, double pieces) {
+  double vectorCycles(const Panels &panels, double elements, double pieces, double gaps = 1) {
     const cost::Prices prices(pto::targetOf(getOperation()).name);
-    double compute = panels.operations() * (pieces * prices.operation() + elements * prices.operationPerElement());
+    double compute =
+        panels.operations() * (pieces * prices.operation() + gaps * elements * prices.operationPerElement());
     double move = pieces * prices.start(cost::Way::ToUB) + elements * panels.bytes() * prices.perByte(cost::Way::ToUB);
     return std::max(compute, move) + std::min(compute, move) / pieces + prices.start(cost::Way::FromUB);
+  }
+
+  /// Rows of `columns` that are no whole blocks have gaps behind them: instructions work on each by itself.
+  static double gapsOf(int64_t columns, unsigned bytes) {
+    constexpr int64_t kBlock = 32, kRepeat = 256 / sizeof(float);
+    return columns * bytes % kBlock == 0 ? 1 : double(llvm::alignTo(columns, kRepeat)) / double(columns);
   }
 
   /// Cycles of the busiest block of the joined kernel; nothing when it is not faster than the kernels apart, of which
@@ -125,7 +132,9 @@ private:
     double all = double(p.outer * p.m * p.n), tile = double(shapes.rows[0] * shapes.columns[0]),
            tiles = double(shapes.perBlock);
     double apart = vectorCycles(panels, all / double(lanes * numCores), tiles),
-           beside = vectorCycles(panels, std::min(all, tiles * tile) / lanes, tiles), cube = producer.tiling.cycles;
+           beside =
+               vectorCycles(panels, std::min(all, tiles * tile) / lanes, tiles, gapsOf(shapes.columns[0], p.outBytes)),
+           cube = producer.tiling.cycles;
     double joined = cube::overlapped(cube, beside, tiles);
     if (joined >= cubeAlone + apart + cost::Prices(target.name).launch())
       return std::nullopt;
