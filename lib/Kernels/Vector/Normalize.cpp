@@ -201,16 +201,20 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context, st
       func.walk([](Operation *op) { return isWindowOp(op) ? WalkResult::interrupt() : WalkResult::advance(); })
           .wasInterrupted();
   auto apply = [&](RewritePatternSet &&patterns) { return applyPatternsAndFoldGreedily(func, std::move(patterns)); };
-  // Functions without an instruction.
-  RewritePatternSet functions(func.getContext());
-  populateFunctionPatterns(functions);
-  if (failed(apply(std::move(functions))))
-    return failure();
   RewritePatternSet fusion(func.getContext());
   linalg::populateElementwiseOpsFusionPatterns(fusion, isFusable);
   if (failed(apply(std::move(fusion))))
     return failure();
   widenBodies(func);
+  RewritePatternSet rounded(func.getContext());
+  populateRoundedPatterns(rounded);
+  if (failed(apply(std::move(rounded))))
+    return failure();
+  // Functions without an instruction, where it is known what is computed with them.
+  RewritePatternSet functions(func.getContext());
+  populateFunctionPatterns(functions);
+  if (failed(apply(std::move(functions))))
+    return failure();
   // A window's rows and columns are found by their position in N, H, W, C.
   if (hasWindow)
     return cleanUp(func, context);

@@ -33,6 +33,9 @@ struct PhaseContext {
   int64_t cores; ///< vector cores that share a kernel
 };
 
+/// In bodies that round to f16 or bf16 anyway: rewrites division by a constant as multiplication.
+void populateRoundedPatterns(mlir::RewritePatternSet &patterns);
+
 /// Rewrites tanh and erf as arithmetic and exp.
 void populateFunctionPatterns(mlir::RewritePatternSet &patterns);
 
