@@ -128,6 +128,32 @@ bool addState(vm::FuncOp program, StringRef name, pmodel::ModelDesc &model) {
   return true;
 }
 
+/// Where launches stand in a program of PyPTO, and what orders its tasks.
+void noteTasks(vm::FuncOp program, pmodel::ProgramDesc &desc) {
+  llvm::StringMap<uint32_t> known;
+  program.walk([&](vm::LaunchOp launch) {
+    if (!launch.isDevice())
+      return;
+    auto place = launch->getAttrOfType<StringAttr>(vm::kPlaceAttr);
+    auto [entry, isNew] = known.insert({place ? place.getValue() : StringRef(), uint32_t(desc.places.size())});
+    if (isNew)
+      desc.places.push_back(entry->getKey().str());
+    desc.launchPlaces.push_back(entry->second);
+    auto task = launch->getAttrOfType<DenseI32ArrayAttr>(vm::kTaskAttr);
+    desc.launchScopes.push_back(task ? task[0] : 0);
+    desc.launchTasks.push_back(task ? task[1] : 0);
+  });
+  if (desc.places == std::vector<std::string>{""}) {
+    desc.places.clear();
+    desc.launchPlaces.clear();
+  }
+  auto edges = program->getAttrOfType<DenseI32ArrayAttr>(vm::kTaskEdgesAttr);
+  if (edges)
+    desc.taskEdges.assign(edges.asArrayRef().begin(), edges.asArrayRef().end());
+  else
+    desc.launchScopes.clear(), desc.launchTasks.clear();
+}
+
 std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program,
                                                ArrayRef<pmodel::KernelDesc> kernels, StringRef processor) {
   pmodel::VariantDesc variant;
@@ -166,6 +192,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   variant.program = std::move(*code);
   if (auto windows = program->getAttrOfType<IntegerAttr>(vm::kWindowsAttr))
     variant.program.windows = windows.getInt();
+  noteTasks(program, variant.program);
   bool isNamed = false, hasRanks = false;
   program.walk([&](vm::LaunchOp launch) {
     std::vector<std::string> tensors = tensorsOf(launch);

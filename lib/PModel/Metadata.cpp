@@ -197,9 +197,16 @@ private:
     auto kernelVector = builder.CreateVector(kernels);
     auto target = string(program.target);
     auto launchOps = strings(program.launchOps);
-    auto ranks = program.ranks.empty() ? 0 : builder.CreateVector(program.ranks);
+    auto list = [&](const std::vector<uint32_t> &numbers) {
+      return numbers.empty() ? 0 : builder.CreateVector(numbers);
+    };
+    Offset<Vector<Offset<String>>> places;
+    if (!program.places.empty())
+      places = strings(program.places);
+    auto ranks = list(program.ranks), launchPlaces = list(program.launchPlaces);
+    auto scopes = list(program.launchScopes), tasks = list(program.launchTasks), edges = list(program.taskEdges);
     return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target, launchOps, ranks,
-                             program.windows);
+                             program.windows, places, launchPlaces, scopes, tasks, edges);
   }
 
   Offset<fb::NetVariant> writeVariant(const VariantDesc &variant) {

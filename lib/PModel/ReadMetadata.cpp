@@ -153,6 +153,11 @@ private:
     program.launchOps = texts(table.launch_ops());
     program.ranks = numbers(table.ranks());
     program.windows = table.windows();
+    program.places = texts(table.places());
+    program.launchPlaces = numbers(table.launch_places());
+    program.launchScopes = numbers(table.launch_scopes());
+    program.launchTasks = numbers(table.launch_tasks());
+    program.taskEdges = numbers(table.task_edges());
     if (!programs.holds(table.code())) {
       failure = "program '" + program.name + "': lies outside its section";
       return;

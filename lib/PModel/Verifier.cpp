@@ -148,7 +148,7 @@ Status verifyTexts(const ModelDesc &model) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)
       good = good && clean(variant.absorbed) && clean(variant.hostOps) && isCleanText(variant.program.name) &&
-             isCleanText(variant.program.target) && clean(variant.program.launchOps) &&
+             isCleanText(variant.program.target) && clean(variant.program.launchOps) && clean(variant.program.places) &&
              std::all_of(variant.symbols.begin(), variant.symbols.end(),
                          [](auto &symbol) { return isCleanText(symbol.name); });
   }

@@ -77,6 +77,8 @@ public:
     if (!program.launchOps.empty() && program.launchOps.size() != size_t(launches))
       return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " +
                      std::to_string(launches)};
+    if (Status status = verifyTasks(size_t(launches)); !status)
+      return status;
     if (!program.ranks.empty())
       if (Status status = verifyRanks(*instructions, size_t(launches)); !status)
         return status;
@@ -91,6 +93,30 @@ public:
   }
 
 private:
+  Status verifyTasks(size_t launches) const {
+    for (const auto *list : {&program.launchPlaces, &program.launchScopes, &program.launchTasks})
+      if (!list->empty() && list->size() != launches)
+        return Failure{"has places or tasks of " + std::to_string(list->size()) + " launches, but " +
+                       std::to_string(launches) + " launches"};
+    for (uint32_t place : program.launchPlaces)
+      if (place >= program.places.size())
+        return Failure{"place " + std::to_string(place) + " does not exist"};
+    if (program.launchScopes.size() != program.launchTasks.size())
+      return Failure{"has scopes of launches, but not their tasks"};
+    for (uint32_t task : program.launchTasks)
+      if (task > kMostTasks)
+        return Failure{"has task " + std::to_string(task) + "; tasks are numbered up to " + std::to_string(kMostTasks)};
+    if (program.taskEdges.size() % 2 != 0)
+      return Failure{"has half a dependency"};
+    for (size_t i = 0; i < program.taskEdges.size(); i += 2) {
+      uint32_t earlier = program.taskEdges[i], later = program.taskEdges[i + 1];
+      if (earlier == 0 || earlier >= later || later > kMostTasks)
+        return Failure{"task " + std::to_string(later) + " waits for task " + std::to_string(earlier) +
+                       "; tasks wait for earlier ones, and are numbered from 1 up to " + std::to_string(kMostTasks)};
+    }
+    return {};
+  }
+
   Status verifyRanks(const std::vector<VMInstruction> &instructions, size_t launches) const {
     if (program.ranks.size() != launches)
       return Failure{"has ranks for " + std::to_string(program.ranks.size()) + " launches, but " +

@@ -52,7 +52,13 @@ std::string CommandSources::name(const std::string &message, const std::string &
     if (error != std::errc())
       continue;
     std::string pipe = wordBefore(at), owner = at > pipe.size() ? wordBefore(at - pipe.size() - 1) : "";
-    std::string source = find(kernel, (owner.starts_with("AI") ? owner : core) + " " + pipe, word);
+    // "kernel 'other', AIV0.0 MTE3 word 7" is of another launch.
+    std::string_view before = std::string_view(message).substr(0, at - std::min(at, pipe.size() + 1 + owner.size()));
+    std::string of = kernel;
+    size_t quote = before.ends_with("', ") ? before.rfind('\'', before.size() - 4) : std::string::npos;
+    if (quote != std::string::npos)
+      of = before.substr(quote + 1, before.size() - 4 - quote);
+    std::string source = find(of, (owner.starts_with("AI") ? owner : core) + " " + pipe, word);
     size_t behind = size_t(end - message.data());
     text += message.substr(done, behind - done) + (source.empty() ? "" : ", " + source);
     done = behind;

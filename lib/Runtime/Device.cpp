@@ -32,6 +32,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
   if (arch)
     device->dispatch = isa::chipInfo(arch->arch).dispatchSeconds;
   device->coreByCore = (*api)->run_core && options.mode == "functional";
+  device->racesFound = (*api)->may_overlap && options.mode == "checked";
   if (options.mode.starts_with("timing:"))
     device->trace = options.mode.substr(std::string_view("timing:").size());
   device->coreTimes = (*api)->core_seconds && (options.mode == "timing" || options.mode.starts_with("timing:"));
@@ -116,6 +117,11 @@ Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_ar
   pto_status status =
       api->launch(context, kernel, blocks, arguments.data(), arguments.size(), scalars.data(), scalars.size());
   return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
+}
+
+Status Device::mayOverlap(uint32_t task, std::span<const uint32_t> others) {
+  pto_status status = api->may_overlap(context, task, others.data(), others.size());
+  return status == PTO_OK ? Status() : Status(failure("cannot order a launch", status));
 }
 
 Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments,

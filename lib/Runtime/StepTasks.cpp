@@ -79,7 +79,7 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
           status = work(call, step.arguments, step.scalars);
         }
         step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
-        failure.check(status);
+        failure.check(status || step.place.empty() ? status : Failure{status.error() + "; launched at " + step.place});
       });
   if (!kernel)
     return kernel.failure();

@@ -44,6 +44,8 @@ public:
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// Adds a host op; `work` reads all buffers but the last, which it writes.
   Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work);
+  /// Of the last step: where the program launches it, for errors.
+  void setPlace(std::string place) { steps.back().place = std::move(place); }
   size_t size() const { return steps.size(); }
   /// Replaces the memory of step `step` from its next submission on, and the tasks that it comes after besides those
   /// that follow from its memory.
@@ -71,6 +73,7 @@ private:
           uses(std::move(uses)) {}
     tasks::TaskSpec spec;
     std::string name;    ///< for traces; empty: the kernel's
+    std::string place;   ///< of the launch in a program, for errors; empty: unknown
     uint32_t blocks;     ///< upper bound
     Arguments arguments; ///< of the next submission; read by tasks only beyond kMaxArguments
     Scalars scalars;     ///< likewise

@@ -58,6 +58,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
   auto instructions = decodeProgram(program.code);
   if (!instructions)
     return Failure{"program '" + program.name + "': " + instructions.error()};
+  vm.graph = std::make_shared<TaskGraph>(program);
   size_t launch = 0;
   for (const VMInstruction &insn : *instructions) {
     Step step;
@@ -85,7 +86,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
         step.tensors = program.launchOps[launch];
       if (launch < program.ranks.size())
         step.rank = program.ranks[launch];
-      ++launch;
+      step.launch = launch++;
       step.blocks = model.kernels[kernel].blocks;
       step.places.assign(insn.arguments.begin(), insn.arguments.end());
       step.sizes = insn.scalars;
@@ -203,6 +204,8 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
         use = kernelUse(kernel);
       status =
           tasks->addLaunch(kernel.name, step.tensors, *use, step.kernel, step.blocks, arguments(step), step.scalars);
+      if (status)
+        tasks->setPlace(graph->placeOf(step.launch));
     } else if (step.kind == Step::Host) {
       status =
           tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
@@ -251,41 +254,6 @@ Status VM::bind(const std::vector<pto_arg> &ports) {
       if (Status status = tasks->bind(step.task, arguments(step), step.scalars); !status)
         return status;
   return {};
-}
-
-Status VM::submit() {
-  if (tasks)
-    return tasks->submit();
-  for (const Step &step : steps) {
-    Status status;
-    switch (step.kind) {
-    case Step::Launch:
-      status = device->launch(step.kernel, step.blocks, arguments(step), step.scalars);
-      break;
-    case Step::Host:
-      status = device->synchronize();
-      if (status)
-        status = runHostOp(step, arguments(step));
-      break;
-    case Step::Wait:
-      break;
-    }
-    if (!status) {
-      // Drain the queue, so that launches of a failed run do not overlap the next one.
-      (void)device->synchronize();
-      return status;
-    }
-  }
-  return {};
-}
-
-Status VM::run() {
-  if (isRanked)
-    return runRanks();
-  if (tasks)
-    return tasks->run();
-  Status status = submit();
-  return status ? device->synchronize() : status;
 }
 
 } // namespace pto_mlir::runtime

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_RUNTIME_VM_H
 
 #include "StepTasks.h"
+#include "TaskGraph.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Device.h"
 
@@ -65,6 +66,7 @@ private:
     uint32_t rank = 0;           // the device, of several
     std::vector<uint32_t> after; // launches of other devices that come first
     std::string tensors;         // computed by a launch
+    size_t launch = 0;           // its number in code order
     std::vector<pmodel::VMArgument> places;
     std::vector<bytecode::Size> sizes; // of the scalars of a launch
     std::vector<int64_t> scalars;
@@ -84,6 +86,8 @@ private:
   /// Orders launches of different devices that access the same memory outside of the windows.
   void orderRanks(const pmodel::ModelDesc &model);
   Status runRanks();
+  /// Launches a step; with what it may overlap, and to its end, where the device looks for races.
+  Status launch(const Step &step);
   Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
 
   Device *device;
@@ -98,6 +102,7 @@ private:
   uint64_t windows = 0; // bytes at the beginning of the workspace
   std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;
+  std::shared_ptr<const TaskGraph> graph;
   std::unique_ptr<StepTasks> tasks; // null: steps run in order
 };
 

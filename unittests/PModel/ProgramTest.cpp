@@ -127,6 +127,33 @@ TEST(Program, VerifierFindsEveryMisuse) {
               HasSubstr("kernel index 2 does not exist"));
 }
 
+TEST(Program, TasksAreVerified) {
+  auto verifyTasks = [](auto change) {
+    return verifyWith(
+        [](ProgramWriter &w, const EntrySlots &s) {
+          w.alloc(s.firstFree(), 40);
+          w.callDevice(1, {{s.input(0), 0, 40}, {s.output(0), 0, 40}});
+          w.callDevice(1, {{s.input(0), 0, 40}, {s.output(0), 0, 40}});
+          w.ret();
+        },
+        [&](VariantDesc &variant) {
+          ProgramDesc &p = variant.program;
+          p.places = {"f.py:1:2"};
+          p.launchPlaces = {0, 0}, p.launchScopes = {1, 1}, p.launchTasks = {1, 3}, p.taskEdges = {1, 2, 2, 3};
+          change(p);
+        });
+  };
+  EXPECT_EQ(verifyTasks([](ProgramDesc &) {}), "");
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.launchPlaces = {0, 1}; }), HasSubstr("place 1 does not exist"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.launchPlaces = {0}; }), HasSubstr("1 launches, but 2 launches"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.launchTasks.clear(); }), HasSubstr("but not their tasks"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.launchTasks[0] = kMostTasks + 1; }), HasSubstr("has task 1048577"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.taskEdges = {1}; }), HasSubstr("half a dependency"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.taskEdges = {2, 2}; }), HasSubstr("task 2 waits for task 2"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.taskEdges = {0, 2}; }), HasSubstr("task 2 waits for task 0"));
+  EXPECT_THAT(verifyTasks([](ProgramDesc &p) { p.taskEdges = {1, UINT32_MAX}; }), HasSubstr("waits for task 1;"));
+}
+
 TEST(Program, HostCallsAreVerified) {
   auto host = [](std::vector<int64_t> constants, std::vector<uint32_t> slots) {
     return verifyWith(

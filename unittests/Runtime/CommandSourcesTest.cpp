@@ -70,4 +70,14 @@ TEST(CommandSources, LeavesWhatIsNoTraceAsItIs) {
     EXPECT_EQ(named(sources, text), text);
 }
 
+TEST(CommandSources, NamesCommandsOfOtherLaunches) {
+  CommandSources sources;
+  sources.add(kernelNamed("k", "pto.tload at f.py:1:2"));
+  sources.add(kernelNamed("other", "pto.tload at f.py:3:4"));
+  EXPECT_EQ(sources.name("MTE2 word 7 reads what (kernel 'other', AIV0.0 MTE2 word 9) reads", "k", "AIV0.0"),
+            "MTE2 word 7, pto.tload at f.py:1:2 reads what (kernel 'other', AIV0.0 MTE2 word 9, pto.tload at f.py:3:4) "
+            "reads");
+  EXPECT_EQ(sources.name("', MTE2 word 7", "k", "AIV0.0"), "', MTE2 word 7, pto.tload at f.py:1:2");
+}
+
 } // namespace

@@ -119,8 +119,18 @@ struct ProgramDesc {
   std::vector<uint32_t> ranks = {};
   /// Bytes at the beginning of the workspace that are zero when a run begins, and by which devices exchange data.
   uint64_t windows = 0;
+  /// Where kernel calls stand in a program ("f.py:12:9"), and per kernel call the index of its place. Empty: unknown.
+  std::vector<std::string> places = {};
+  std::vector<uint32_t> launchPlaces = {};
+  /// Per kernel call: its manual scope (0: none), in which only dependencies order tasks, and its task (0: none). Both
+  /// are empty where the program has no such scope.
+  std::vector<uint32_t> launchScopes = {}, launchTasks = {};
+  /// Pairs of tasks, the earlier one first: the second one waits for the first one.
+  std::vector<uint32_t> taskEdges = {};
 };
 
+/// The greatest number of a task of a program.
+inline constexpr uint32_t kMostTasks = 1 << 20;
 /// The most devices of a program.
 inline constexpr uint32_t kMostRanks = 64;
 

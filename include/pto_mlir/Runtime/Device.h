@@ -61,6 +61,10 @@ public:
   /// Runs launches on several devices to their end; fails where there is but one device, or in another mode than
   /// functional.
   Status runRanks(std::span<const pto_rank_launch> launches);
+  /// Whether `mayOverlap` has an effect: the device looks for races.
+  bool looksForRaces() const { return racesFound; }
+  /// Before a launch: its task, and the earlier ones that it may overlap (may_overlap in DeviceABI.h).
+  Status mayOverlap(uint32_t task, std::span<const uint32_t> others);
   /// Waits for all launches. A fault is reported in one line: kernel, engine, instruction, kind, message, and the
   /// tensors that the kernel computes.
   Status synchronize();
@@ -89,7 +93,7 @@ private:
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
-  bool coreByCore = false, coreTimes = false;
+  bool coreByCore = false, coreTimes = false, racesFound = false;
   double dispatch = 0;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
   std::unique_ptr<CommandSources> sources;     // where commands come from

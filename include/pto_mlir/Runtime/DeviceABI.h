@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 5
+#define PTO_DEVICE_ABI_VERSION 6
 
 typedef struct pto_device_context pto_device_context;
 
@@ -142,6 +142,12 @@ typedef struct pto_device_api {
    * there is but one device. */
   pto_status (*run_ranks)(pto_device_context *context, const pto_rank_launch *launches, size_t num_launches,
                           pto_fault *fault);
+  /* What a device that looks for races between launches has to know: the next launch belongs to `task`, and the
+   * launches of the tasks `others`, made before, might run at the same time. Where both access one byte, and one writes
+   * it, the launch faults with kind "task-race"; it names the other task as "task #N". Task 0: the next launch, and
+   * those after it, come behind all earlier ones. Holds for one launch, task 0 until the next call. Null, or without
+   * effect, where the device does not look for them. */
+  pto_status (*may_overlap)(pto_device_context *context, uint32_t task, const uint32_t *others, size_t num_others);
 } pto_device_api;
 
 /* The only exported symbol. */

@@ -70,6 +70,7 @@ std::string Checker::copiesFromDevice(uint64_t address, uint64_t bytes) {
 }
 
 void Checker::launchBegin(const LaunchState &launch) {
+  tasks.launchBegin(launch.kernel->name);
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const Stream &stream : launch.kernel->streams)
     for (const Op &op : stream.ops)
@@ -88,6 +89,7 @@ void Checker::launchBegin(const LaunchState &launch) {
 }
 
 void Checker::launchEnd(const LaunchState &, pto_profile &) {
+  tasks.launchEnd();
   regions.clear();
   cores.clear();
 }
@@ -277,6 +279,8 @@ void Checker::access(Core &core, const Access &what) {
     DefinedShadow *defined = nullptr;
     uint64_t origin = 0;
     if (what.global) {
+      if (taskRace(core, what, runs); core.faulted())
+        return;
       // Regions hold whole arguments, and a run never leaves its argument.
       for (Region &region : regions)
         if (runs.begin >= region.begin && runs.begin < region.end)
@@ -351,6 +355,21 @@ std::string Checker::describe(const Event &event) {
     text = text.substr(0, 107) + "...";
   return (event.core() == now().core() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " +
          std::to_string(op.word) + " (" + text + ")";
+}
+
+void Checker::taskRace(Core &core, const Access &what, const ByteRuns &runs) {
+  if (!tasks.isActive())
+    return;
+  std::string engine = core.name() + " " + isa::pipeName(core.engine().pipe);
+  uint32_t word = core.engine().stream->ops[core.engine().pc].word;
+  forRuns(runs, [&](uint64_t begin, uint64_t length) {
+    if (core.faulted())
+      return;
+    if (auto other = tasks.access(begin, length, what.kind, engine, word))
+      core.fault(FaultKind::TaskRace, std::string(isWrite(what.kind) ? "writes " : "reads ") +
+                                          place(core, what, begin) + ", which " + *other +
+                                          ": no dependency orders the tasks");
+  });
 }
 
 void Checker::race(Core &core, const Access &what, const Conflict &conflict) {

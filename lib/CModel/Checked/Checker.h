@@ -5,6 +5,7 @@
 
 #include "Checked/Accesses.h"
 #include "Checked/Shadow.h"
+#include "Checked/TaskRaces.h"
 #include "Machine/Observer.h"
 #include "Machine/Program.h"
 
@@ -25,6 +26,7 @@ public:
   void copiedToDevice(uint64_t address, uint64_t bytes) override;
   std::string copiesFromDevice(uint64_t address, uint64_t bytes) override;
   bool judgesFlags() const override { return true; }
+  void nextLaunch(uint32_t task, std::span<const uint32_t> others) override { tasks.next(task, others); }
   void launchBegin(const LaunchState &launch) override;
   void launchEnd(const LaunchState &launch, pto_profile &cost) override;
   void groupBegin(const std::vector<CorePlace> &places) override;
@@ -86,11 +88,13 @@ private:
   std::optional<uint64_t> firstUndefined(const Access &what, const ByteRuns &runs);
   void findUndefinedLanes();
   void race(Core &core, const Access &what, const Conflict &conflict);
+  void taskRace(Core &core, const Access &what, const ByteRuns &runs);
   std::string describe(const Event &event);
   std::string place(const Core &core, const Access &what, uint64_t byte) const;
   Block *blockOf(uint64_t address);
 
   isa::Arch arch;
+  TaskRaces tasks;
   std::map<uint64_t, Block> blocks; // by address
   std::pair<const uint64_t, Block> *lastBlock = nullptr;
 

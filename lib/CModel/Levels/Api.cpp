@@ -142,6 +142,16 @@ pto_status runRanks(pto_device_context *context, const pto_rank_launch *launches
   return PTO_ERROR_OUT_OF_MEMORY;
 }
 
+pto_status mayOverlap(pto_device_context *context, uint32_t task, const uint32_t *others, size_t count) {
+  return guarded(context, [&](Device &d) {
+    if (count && !others)
+      return d.error(PTO_ERROR_INVALID, "may_overlap needs the numbers of the tasks");
+    if (d.observer)
+      d.observer->nextLaunch(task, {others, count});
+    return PTO_OK;
+  });
+}
+
 pto_status synchronize(pto_device_context *context) {
   return guarded(context, [&](Device &d) { return d.synchronize(); });
 }
@@ -199,7 +209,8 @@ const pto_device_api api = {PTO_DEVICE_ABI_VERSION,
                             lastError,
                             runCore,
                             coreSeconds,
-                            runRanks};
+                            runRanks,
+                            mayOverlap};
 
 } // namespace
 

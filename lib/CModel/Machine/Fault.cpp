@@ -22,6 +22,8 @@ const char *faultKindName(FaultKind kind) {
     return "loop-step";
   case FaultKind::Race:
     return "race";
+  case FaultKind::TaskRace:
+    return "task-race";
   case FaultKind::Uninitialised:
     return "uninitialised";
   }

@@ -17,6 +17,7 @@ enum class FaultKind : uint8_t {
   ZeroDivisor,
   LoopStep,
   Race,
+  TaskRace,
   Uninitialised
 };
 

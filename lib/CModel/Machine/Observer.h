@@ -34,6 +34,8 @@ public:
   virtual void copiedToDevice(uint64_t, uint64_t) {}
   /// An error message if the host must not read these bytes; empty otherwise.
   virtual std::string copiesFromDevice(uint64_t, uint64_t) { return ""; }
+  /// may_overlap of DeviceABI.h.
+  virtual void nextLaunch(uint32_t, std::span<const uint32_t>) {}
   virtual void launchBegin(const LaunchState &) {}
   /// May add the cost of the launch to `cost`.
   virtual void launchEnd(const LaunchState &, pto_profile &) {}

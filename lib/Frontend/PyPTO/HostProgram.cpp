@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -44,6 +45,10 @@ public:
       block->addArgument(type, loc);
     if (workspace)
       memory = b.create<vm::AllocOp>(loc, type, b.getI64IntegerAttr(workspace));
+  }
+  /// Pairs of tasks, of which the second one waits for the first one.
+  void setEdges(const std::vector<int32_t> &edges) {
+    block->getParentOp()->setAttr(vm::kTaskEdgesAttr, b.getDenseI32ArrayAttr(edges));
   }
   /// The memory of a buffer: of what is input and output, the output, which begins with the input.
   Value place(size_t buffer) const {
@@ -88,6 +93,14 @@ private:
   Value memory;
 };
 
+/// "f.py:12:9"; empty: unknown.
+std::string placeText(const ir::Span &span) {
+  if (!span.is_valid())
+    return "";
+  return llvm::sys::path::filename(span.filename()).str() + ":" + std::to_string(span.begin_line_) + ":" +
+         std::to_string(std::max(span.begin_column_, 0));
+}
+
 SmallVector<int64_t> knownOf(const std::vector<Number> &numbers) {
   return llvm::map_to_vector(numbers, [](const Number &number) { return number.known; });
 }
@@ -126,9 +139,14 @@ OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) {
     }
     auto op =
         host.launch(launch.kernel->name, locationOf(context, launch.span), places, offsets, bytes, launch.scalars);
+    op->setAttr(vm::kPlaceAttr, Builder(&context).getStringAttr(placeText(launch.span)));
+    if (manualScopes)
+      op->setAttr(vm::kTaskAttr, Builder(&context).getDenseI32ArrayAttr({int32_t(launch.scope), int32_t(launch.task)}));
     if (hasRanks())
       op->setAttr(vm::kRankAttr, IntegerAttr::get(IntegerType::get(&context, 64), launch.rank));
   }
+  if (manualScopes)
+    host.setEdges({taskEdges.begin(), taskEdges.end()});
   host.end();
   return module;
 }

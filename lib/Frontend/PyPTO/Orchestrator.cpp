@@ -196,9 +196,11 @@ void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
         {op->iter_args_, op->return_vars_, op->body_, Counter{op->loop_var_, first, last, step}, nullptr, op->span_});
   int64_t start = first.known, stop = last.known;
   bindCarried(op->iter_args_);
-  std::vector<Held> values;
+  std::vector<Held> values, joined;
   for (const ir::IterArgPtr &arg : op->iter_args_)
     values.push_back(held[arg.get()]);
+  const std::vector<Held> initial = values;
+  bool isParallel = op->kind_ == ir::ForKind::Parallel;
   for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
     countTrip(op->span_);
     held[op->loop_var_.get()] = i;
@@ -206,8 +208,14 @@ void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
     assign(held, op->iter_args_, values);
     if (op->iter_args_.empty())
       values.clear();
+    if (!isParallel)
+      continue;
+    joinTasks(joined, values);
+    for (size_t arg = 0; arg < initial.size(); ++arg) // no iteration waits for another one
+      if (auto *task = std::get_if<Task>(&initial[arg]); task && !task->elements)
+        held[op->iter_args_[arg].get()] = *task;
   }
-  assign(held, op->return_vars_, values);
+  assign(held, op->return_vars_, joined.empty() ? values : joined);
 }
 
 void Orchestrator::VisitStmt_(const ir::WhileStmtPtr &op) {
@@ -226,7 +234,13 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   // Dependencies follow from the tensors; a part of the host level for a device runs on the first one.
   if (ir::IsA<ir::ClusterScopeStmt>(op))
     return launchTogether(op->span_, [&] { VisitStmt(op->body_); });
-  if (ir::IsA<ir::RuntimeScopeStmt>(op) || ir::IsA<ir::HierarchyScopeStmt>(op))
+  if (auto runtime = ir::As<ir::RuntimeScopeStmt>(op)) {
+    uint32_t outer = std::exchange(scope, runtime->manual_ ? ++manualScopes : scope);
+    VisitStmt(op->body_);
+    scope = outer;
+    return;
+  }
+  if (ir::IsA<ir::HierarchyScopeStmt>(op))
     return VisitStmt(op->body_);
   if (auto blocks = ir::As<ir::SpmdScopeStmt>(op))
     return runBlocks(*blocks);

@@ -4,6 +4,7 @@
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATOR_H
 
 #include "Groups.h"
+#include "Held.h"
 #include "OutlineScope.h"
 #include "Plan.h"
 #include "TaskProgram.h"
@@ -18,54 +19,8 @@
 #include "llvm/Support/JSON.h"
 
 #include <deque>
-#include <variant>
 
 namespace pto_mlir::pypto_frontend {
-
-/// An integer that is known, or a value of the host program.
-struct Number {
-  int64_t known = 0;
-  mlir::Value value; ///< null: `known`
-
-  Number(int64_t known = 0) : known(known) {}
-  explicit Number(mlir::Value value) : value(value) {}
-  bool isKnown() const { return !value; }
-  bool operator==(const Number &) const = default;
-};
-
-/// A tensor of an orchestrator: part of a buffer. Strides and offset in elements; the offset is the sum of its parts.
-struct View {
-  unsigned buffer = 0;
-  int64_t offset = 0;
-  mlir::Value moving; ///< null: none
-  std::vector<Number> shape, strides;
-  pypto::DataType dtype = pypto::DataType::FP32;
-  bool mayEnd = false; ///< its first axis may end with the tensor, before its extent: known at run time
-  bool isCut = false;  ///< not all of it is valid: kernels must say what they load
-
-  bool isKnown() const;
-  /// Of a known one.
-  bool isRowMajor() const;
-  bool operator==(const View &) const = default;
-};
-
-/// A task, or an array of so many. Nothing follows from it: launches are ordered by all memory that they share, so
-/// dependencies add no order that a result would show.
-struct Task {
-  int64_t elements = 0; ///< 0: one task
-  bool operator==(const Task &) const = default;
-};
-
-/// What a call gives.
-struct Results {
-  std::vector<View> views;
-  bool hasTask = false; ///< as the last one
-  bool operator==(const Results &) const = default;
-};
-
-/// What a variable of an orchestrator holds: a number, a number of the host program, a tensor, a task, or the results
-/// of a call.
-using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, Task, Results>;
 
 inline bool writes(pypto::ir::ParamDirection direction) { return direction != pypto::ir::ParamDirection::In; }
 std::string textOf(const std::vector<Number> &numbers);
@@ -134,6 +89,7 @@ private:
     std::vector<int64_t> scalars;
     pypto::ir::Span span;
     int64_t rank = 0;
+    uint32_t scope = 0, task = 0;    ///< the manual scope and the task that was submitted; 0: none
     std::vector<Argument> arguments; ///< where launches are listed
   };
 
@@ -167,7 +123,12 @@ private:
   Held reshape(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held transpose(const pypto::ir::OpView &call, const pypto::ir::Call &op);
 
+  // Tasks (OrchestratorTaskGraph.cpp).
   Held taskOperation(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  /// A new task behind those of `deps`; none in a host program.
+  Task newTask(const std::vector<pypto::ir::ExprPtr> &deps);
+  /// What a parallel loop hands on for tasks: those of all iterations.
+  static void joinTasks(std::vector<Held> &joined, const std::vector<Held> &values);
 
   // Devices (OrchestratorRanks.cpp).
   Held communication(const pypto::ir::OpView &call, const pypto::ir::Call &op);
@@ -285,6 +246,9 @@ private:
   std::unique_ptr<TaskProgram> host; ///< null: everything is known
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;
+  uint32_t manualScopes = 0, scope = 0; ///< so far; the one that is run, 0: none
+  uint32_t numTasks = 0, task = 0;      ///< so far; the one whose launches are made, 0: none
+  std::vector<uint32_t> taskEdges;      ///< pairs: the second one waits for the first one
   /// The block that is launched, of how many; none outside of pl.spmd.
   struct BlockOf {
     Number index, count;

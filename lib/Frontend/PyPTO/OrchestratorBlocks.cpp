@@ -1,4 +1,4 @@
-// Launches of several blocks, launches under a predicate, and tasks as values.
+// Launches of several blocks, and launches under a predicate.
 #include "Orchestrator.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -70,38 +70,6 @@ void Orchestrator::runBlocks(const ir::SpmdScopeStmt &scope) {
     auto *view = std::get_if<View>(&each->second);
     each = view && view->buffer >= before ? held.erase(each) : std::next(each);
   }
-}
-
-/// Arrays of tasks, and tasks without work.
-Held Orchestrator::taskOperation(const ir::OpView &call, const ir::Call &op) {
-  std::string_view name = call.row()->name;
-  if (name.starts_with("system."))
-    return Task();
-  if (name == "array.create") {
-    int64_t extent = integerOf(call.Operand("extent"));
-    if (call.Keyword<pypto::DataType>("dtype") != pypto::DataType::TASK_ID)
-      fail(op.span_, "arrays of numbers are not lowered yet in an orchestrator; use a tensor");
-    if (extent < 1)
-      fail(op.span_, "an array needs at least one element");
-    return Task{extent};
-  }
-  Held array = valueOf(call.Operand("array"));
-  auto *tasks = std::get_if<Task>(&array);
-  if (!tasks || tasks->elements == 0)
-    fail(op.span_, "an array of tasks is needed here");
-  Number index = numberOf(call.Operand("index"));
-  if (index.isKnown() && (index.known < 0 || index.known >= tasks->elements))
-    fail(op.span_,
-         "the array has no element " + std::to_string(index.known) + "; it has " + std::to_string(tasks->elements));
-  if (!index.isKnown()) {
-    host->check(ir::NodeKind::Ge, index.value, host->constant(int64_t(0)), "an index of an array is negative");
-    host->check(ir::NodeKind::Lt, index.value, host->constant(tasks->elements), "an index behind the end of an array");
-  }
-  if (name == "array.get_element")
-    return Task();
-  if (Held value = valueOf(call.Operand("value")); value != Held(Task()))
-    fail(op.span_, "a task is needed here");
-  return array;
 }
 
 } // namespace pto_mlir::pypto_frontend

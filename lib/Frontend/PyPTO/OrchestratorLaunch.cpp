@@ -114,8 +114,11 @@ Held Orchestrator::call(const ir::Call &op) {
 
 /// A call that names its task.
 Held Orchestrator::submitted(const ir::Submit &op) {
+  Task made = newTask(op.deps_);
+  uint32_t outer = std::exchange(task, made.numbers.empty() ? 0 : made.numbers.front());
   Held given = call(op);
-  Results results{{}, true};
+  task = outer;
+  Results results{{}, true, std::move(made)};
   if (auto *view = std::get_if<View>(&given))
     results.views.push_back(*view);
   else if (auto *several = std::get_if<Results>(&given))
@@ -234,7 +237,7 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
   constexpr size_t maxLaunches = 1 << 18;
   if (launches.size() == maxLaunches)
     fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
-  Launch made{nullptr, {}, {}, span, rank};
+  Launch made{nullptr, {}, {}, span, rank, scope, task};
   Symbols symbols, vectorSymbols;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarPtr &param = function->params_[i];

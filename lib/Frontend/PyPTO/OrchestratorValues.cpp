@@ -32,7 +32,7 @@ Held Orchestrator::valueOf(const ir::ExprPtr &expr) {
     Held whole = valueOf(item->tuple_);
     auto *given = std::get_if<Results>(&whole);
     if (given && given->hasTask && size_t(item->index_) == given->views.size())
-      return Task();
+      return given->task;
     if (!given || item->index_ < 0 || size_t(item->index_) >= given->views.size())
       fail(expr->span_, "this call has no result of that number");
     return given->views[item->index_];

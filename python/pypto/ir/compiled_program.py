@@ -157,7 +157,7 @@ class CompiledProgram(Dispatch):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.pmodel"
             compile_to(self.program, file, config.processor, sizes=self._sizes, ranks=config.ranks)
-            session, data = runtime.InferenceSession(file), file.read_bytes()
+            session, data = runtime.InferenceSession(file, mode=config.mode), file.read_bytes()
         if config.save_kernels and config.save_kernels_dir:
             target = Path(config.save_kernels_dir)
             target.mkdir(parents=True, exist_ok=True)

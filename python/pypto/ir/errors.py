@@ -23,6 +23,8 @@ _OP = re.compile(r"'pto\.(\w+)' op\b")
 _PLACE = re.compile(r"(.+?):(\d+):(\d+): (.*)", re.DOTALL)
 # Behind what failed in a run: "(pto.tstore at k.py:7:9)", "(tload) at k.py:5".
 _RUN_PLACE = re.compile(r" at (\S.*?\.py):(\d+)(?::(\d+))?")
+# Between tasks the mistake is where the later one is launched.
+_LAUNCH_PLACE = re.compile(r"; launched at (\S.*?\.py):(\d+)(?::(\d+))?")
 
 
 def _in_words(text):
@@ -81,6 +83,7 @@ _COMPILE_HINTS = {
 _RUN_HINTS = {
     "out-of-range": "keep the offset plus the extent of the window inside of the tensor",
     "an index is outside": "keep the index below the extent",
+    "task-race": "name the other task in `deps` of this one",
     "deadlock": "let a rank notify the cell, or do not wait for it",
 }
 
@@ -102,7 +105,7 @@ def of_run(program, run, *args):
         text = str(error)
     else:
         return
-    found = _RUN_PLACE.search(text)
+    found = (_LAUNCH_PLACE if "task-race" in text else _RUN_PLACE).search(text)
     hint = next((held for key, held in _RUN_HINTS.items() if key in text), "")
     if found is None:
         raise placed(text, hint=hint)

@@ -86,7 +86,7 @@ class JITFunction(Definition):
     def _compiled(self, args, keywords, config):
         values, closure = self.values(args, keywords), self.closure()
         keys = tuple(key_of(value) for value in values.values())
-        key = keys, self.folded(closure, (self,)), config.platform, config.strategy, config.ranks
+        key = keys, self.folded(closure, (self,)), config.platform, config.strategy, config.ranks, config.mode
         compiled = self._cache.get(key)
         if compiled is None:
             from pypto.jit.arguments import Shaped

@@ -26,7 +26,8 @@ def _level(name, value, greatest):
 @dataclass
 class RunConfig:
     """Where and how a program runs. Without a device all platforms are simulated; ValueError for values that no
-    platform takes."""
+    platform takes. `mode` (ours): functional, or checked, where a run fails whose engines or tasks race, or read what
+    nobody wrote."""
 
     platform: str = "a2a3sim"
     device_id: int = 0
@@ -56,10 +57,13 @@ class RunConfig:
     distributed_config: Any = None
     analyze_auto_scopes_for_deps: bool = False
     memory_planner: Any = None
+    mode: str = "functional"
 
     def __post_init__(self):
         if self.platform not in _PROCESSORS:
             raise ValueError(f"platform: expects one of {', '.join(_PROCESSORS)}, not {self.platform!r}")
+        if self.mode not in ("functional", "checked"):
+            raise ValueError(f"mode: expects functional or checked, not {self.mode!r}")
         self.backend_type = "Ascend950" if self.processor == "a5" else "Ascend910B"
         if self.distributed_config is not None:
             from pypto.ir.distributed_compiled_program import DistributedConfig

@@ -119,7 +119,8 @@ class Scopes:
         return True
 
     def name_task(self, node, name):
-        """`as task`. Launches are ordered by the memory that they share, so a task behind the scope is as good."""
+        """`as task`. Launches are ordered by the memory that they share, so a task behind the scope that waits for what
+        the scope waits for is as good."""
         task = node.items[0].optional_vars
         if task is None:
             return
@@ -127,7 +128,9 @@ class Scopes:
             self.fail(ParserTypeError, "only pl.at and pl.spmd have a task", task)
         if not isinstance(task, ast.Name):
             self.fail(ParserTypeError, "`as` of a scope needs a name", task)
-        self.bind(task.id, ir.create_op("system.task_dummy", [], span=self.span(task)), task)
+        deps = [each.value for each in node.items[0].context_expr.keywords if each.arg == "deps"]
+        tasks = self.tasks(deps[0]) if deps else []
+        self.bind(task.id, ir.create_op("system.task_dummy", tasks, span=self.span(task)), task)
 
     def scope(self, node, name, call):
         span = self.span(node)

@@ -19,6 +19,9 @@ inline constexpr llvm::StringLiteral kStateAttr = "vm.state";
 /// On a launch: the device that runs it. On the program: bytes at the beginning of the workspace that are zero when a
 /// run begins, and by which devices exchange data.
 inline constexpr llvm::StringLiteral kRankAttr = "vm.rank", kWindowsAttr = "vm.windows";
+/// On a launch: where it stands in a program ("f.py:12:9"); its manual scope and its task (0: none). On the program:
+/// pairs of tasks, of which the second one waits for the first one.
+inline constexpr llvm::StringLiteral kPlaceAttr = "vm.place", kTaskAttr = "vm.task", kTaskEdgesAttr = "vm.task_edges";
 /// Unit attribute of an argument of a program's `@main`: it is the contents with which the output of its name begins.
 inline constexpr llvm::StringLiteral kPresetAttr = "vm.preset";
 } // namespace pto_mlir::vm
