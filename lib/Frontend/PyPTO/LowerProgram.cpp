@@ -1,4 +1,5 @@
 // Programs and functions.
+#include "BlockBarriers.h"
 #include "Lowering.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
@@ -156,7 +157,8 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
 static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
-  return pypto_frontend::tensorsToTiles(ir::WithOrchestrators(program), archOf(options));
+  return pypto_frontend::tensorsToTiles(pypto_frontend::dropBlockBarriers(ir::WithOrchestrators(program)),
+                                        archOf(options));
 }
 
 /// The kernels of a program of operations on tiles, each by itself.
