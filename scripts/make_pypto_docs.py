@@ -82,6 +82,9 @@ def tests():
         for space, name in re.findall(r"\b(tile|block|tensor|system|array)\.(\w+)\(", text):
             space = "tile" if space == "block" else space
             found.setdefault(f"{space}.{name}", []).append(path.stem.removeprefix("test_pypto_"))
+    # test_pypto_tensor_rows runs the rows of test_pypto_elementwise on tensors.
+    for name in re.findall(r"\btile\.(\w+)\(", (ROOT / "test/python/pypto/test_pypto_elementwise.py").read_text()):
+        found.setdefault(f"tensor.{name}", []).append("tensor_rows")
     return {name: sorted(set(files)) for name, files in found.items()}
 
 

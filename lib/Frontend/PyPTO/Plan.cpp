@@ -3,6 +3,7 @@
 
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <set>
 
@@ -21,6 +22,9 @@ ir::ExprPtr writtenBy(const ir::Call &call) {
         return view.Operand(name);
   if (view.row() && view.row()->name == "tensor.write")
     return view.Operand("x");
+  // Their target only says the shape.
+  if (llvm::is_contained({"tensor.row_expand", "tensor.col_expand", "tensor.expands"}, call.op_->name_))
+    return nullptr;
   for (const char *name : {"out", "target"})
     if (view.row() && view.row()->Find(name) >= 0)
       return view.Operand(name);
