@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import concurrent.futures
+import gc
 import json
 import os
 import runpy
@@ -100,13 +101,18 @@ def run(checkout: Path, file: Path, arguments: list[str], python: str, timeout: 
 
 
 def index_as_newer_torch() -> None:
-    """torch 1 takes no int32 index, which programs written for torch 2 use in their own references."""
+    """torch 1 takes no int32 index, and lacks names, which programs written for torch 2 use in their own references."""
     try:
         import torch
     except ImportError:
         return
     if int(torch.__version__.split(".")[0]) > 1:
         return
+    torch.Tensor.untyped_storage = lambda tensor: tensor.storage()
+    # torch.dtype takes no attributes, but its dictionary does.
+    gc.get_referents(torch.dtype.__dict__)[0]["itemsize"] = property(
+        lambda kind: torch.empty((), dtype=kind).element_size()
+    )
     held = torch.Tensor.__getitem__
 
     def get(tensor, index):
