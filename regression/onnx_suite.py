@@ -29,16 +29,8 @@ AS_ONNXRUNTIME = {
     "test_resize_downsample_scales_linear_align_corners",
     "test_resize_downsample_scales_cubic_align_corners",
 }
-# One rounding of f16 beside ONNX's reference, which rounds each step of the attention (ours are in f32), and rounding
-# errors of a transform in f32 where the exact result is 0.
-WITHIN_A_ROUNDING = {
-    "test_attention_4d_fp16",
-    "test_attention_4d_causal_fp16",
-    "test_attention_4d_causal_fp16_expanded",
-    "test_attention_4d_gqa_with_past_and_present_fp16_expanded",
-    "test_dft_inverse",
-    "test_dft_inverse_opset19",
-}
+# Rounding errors of a transform in f32 where the exact result is 0.
+WITHIN_A_ROUNDING = {"test_dft_inverse", "test_dft_inverse_opset19"}
 # Operators that draw: the tests of them hold numpy's numbers.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)

@@ -79,16 +79,16 @@ protected:
     Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
     Ix firstTile, endTile; ///< that it sees
   } u;
+  Ix queries, keys; ///< of a head
 
 private:
   void chooseUnits();
   Unit unitAt(Ix index, Ix exists);
   Ix countUnits();
   void setKeys(Unit &unit);
-  Ix blocks;        ///< of the launch
-  Ix heads;         ///< of Q, in all batches
-  Ix queries, keys; ///< of a head
-  Ix unitRows;      ///< rows of a unit, the last one of a head may have fewer
+  Ix blocks;   ///< of the launch
+  Ix heads;    ///< of Q, in all batches
+  Ix unitRows; ///< rows of a unit, the last one of a head may have fewer
   Ix unitsOfHead;
 };
 

@@ -173,13 +173,20 @@ private:
     b.create<pto::TMovOp>(e.loc, newestRow, maximum);
     b.create<pto::TRowExpandSubOp>(e.loc, s, newest, s);
     b.create<pto::TExpOp>(e.loc, s, s);
-    b.create<pto::TRowSumOp>(e.loc, s, scratch, sum);
-    if (w != s)
+    if (w != s) {
       b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
+      unlessZero(fewKeys(), false, [&] { b.create<pto::TCvtOp>(e.loc, w, s, pto::RoundMode::CAST_RINT); });
+    }
+    b.create<pto::TRowSumOp>(e.loc, s, scratch, sum);
     b.create<pto::TMulOp>(e.loc, total, factor, total);
     b.create<pto::TAddOp>(e.loc, total, sumRow, total);
     b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
   }
+
+  /// Not 0 where a head has one tile of keys. The sum is that of the rounded weights there, which then add up to 1: the
+  /// roundings of few weights do not average out, and more tiles would take the time
+  /// (docs/rationale-attention-kernels.md).
+  Ix fewKeys() { return e.max(e.sub(e.constant(t.keys + 1), keys), e.constant(0)); }
 
   /// The scale, and cap * tanh(x / cap) as cap - 2 cap / (exp(2 x / cap) + 1).
   void scale(Value s) {
