@@ -90,6 +90,10 @@ void Tiler::statement(const ir::StmtPtr &stmt) {
   } else if (auto op = ir::As<ir::AssignStmt>(stmt)) {
     assign(*op);
   } else if (auto op = ir::As<ir::EvalStmt>(stmt)) {
+    auto call = ir::As<ir::Call>(op->expr_);
+    if (call && call->op_->name_ == "tensor.assemble") // whose result nobody names
+      return assign(
+          ir::AssignStmt(std::make_shared<const ir::Var>("assembled", call->type_, op->span_), call, op->span_));
     name = "t";
     if (ir::ExprPtr value = rewritten(op->expr_); !ir::IsA<ir::Var>(value))
       out->push_back(std::make_shared<const ir::EvalStmt>(value, stmt->span_));

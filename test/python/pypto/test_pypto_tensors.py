@@ -4,6 +4,7 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, UndefinedVariableError, UnsupportedFeatureError
+from pypto.runtime import RunConfig
 
 
 def numbers(*shape, seed=0):
@@ -21,6 +22,23 @@ def chain(x: pl.Tensor, y: pl.Out[pl.Tensor], out: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
         out = pl.assemble(out, pl.exp(y), [0, 0])
     return y, out
+
+
+@pl.jit
+def unnamed(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        pl.assemble(y, pl.add(x, x), [8, 0])
+        pl.assemble(y, pl.exp(x), [24, 0])
+    return y
+
+
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_a_window_is_stored_whose_result_has_no_name(platform):
+    x, y = numbers(8, 64), numbers(32, 64, seed=1)
+    expected = y.copy()
+    expected[8:16], expected[24:] = x + x, np.exp(x.astype(np.float64))
+    unnamed(x, y, config=RunConfig(platform=platform))
+    np.testing.assert_allclose(y, expected, rtol=1e-5)
 
 
 def test_windows_are_stored():
