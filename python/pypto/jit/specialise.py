@@ -242,11 +242,11 @@ class JitParser(Callees, FunctionParser):
         elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt, ir.SpmdScopeStmt)):
             self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"write `{_SCOPE}`")
 
-    def scope_body(self, node):
+    def scope_body(self, node, loop=None):
         call = node.items[0].context_expr if isinstance(node, ast.With) else node.iter
         launched = self.is_call(call, "spmd") and not self.calls_kernel(node)
         outer, self.in_kernel = self.in_kernel, self.in_kernel or self.is_call(call, "at") or launched
-        body = super().scope_body(node)
+        body = super().scope_body(node, loop)
         self.in_kernel = outer
         return body
 

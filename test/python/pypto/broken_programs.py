@@ -379,7 +379,7 @@ FLOW = (
     Broken(
         "a pipeline without its depth",
         kernel("for i in ^^pl.pipeline(4):", "    t = pl.exp(t)"),
-        ParserTypeError,
+        ParserSyntaxError,
         "pl.pipeline needs a constant stage of at least 1",
         "write `pl.pipeline(4, stage=2)`",
         (("pl.pipeline(4)", "{0}"),),
@@ -387,7 +387,7 @@ FLOW = (
     Broken(
         "a keyword of another loop",
         kernel("for i in pl.range(4, ^^chunk=2):", "    t = pl.exp(t)"),
-        ParserTypeError,
+        ParserSyntaxError,
         "pl.range does not accept 'chunk='",
         "leave `chunk=2` out",
         ((", {0}", ""),),
@@ -395,7 +395,7 @@ FLOW = (
     Broken(
         "values that an unrolled loop carries",
         kernel("for i, (n,) in pl.unroll(4, ^^init_values=(1,)):", "    n = pl.yield_(n)"),
-        ParserTypeError,
+        ParserSyntaxError,
         "pl.unroll does not accept 'init_values='",
         "carry values with `pl.range`",
         (("pl.unroll", "{0}"),),
@@ -465,10 +465,10 @@ FLOW = (
     ),
     Broken(
         "no block",
-        entry("for i in ^^pl.spmd(0):", "    y[:] = pl.exp(x)"),
-        ParserTypeError,
-        "pl.spmd needs at least one block",
-        "write `pl.spmd(1)`",
-        (("pl.spmd(0)", "{0}"),),
+        entry("for i in pl.spmd(^^0):", "    y[:] = pl.exp(x)"),
+        ParserSyntaxError,
+        "core_num must be positive, not 0: a launch needs at least one block",
+        "write `1`",
+        (("pl.spmd(0)", "pl.spmd({0})"),),
     ),
 )

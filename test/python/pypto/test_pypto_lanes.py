@@ -208,7 +208,11 @@ def f(x: pl.Tensor[[32, 32], pl.FP32], y: pl.InOut[pl.Tensor[[32, 32], pl.FP32]]
         (["s = pl.aiv_shard(t)"], InvalidOperationError, "pl.aiv_shard is of one vector core"),
         (["s = pl.aic_gather(t)"], InvalidOperationError, "pl.aic_gather is of one vector core"),
         (
-            ["for a in pl.split_aiv(2):", "    for b in pl.split_aiv(2):", "        s = pl.add(t, t)"],
+            [
+                "for a in pl.split_aiv(2, mode=pl.SplitMode.NONE):",
+                "    for b in pl.split_aiv(2, mode=pl.SplitMode.NONE):",
+                "        s = pl.add(t, t)",
+            ],
             ParserSyntaxError,
             "pl.split_aiv does not nest",
         ),

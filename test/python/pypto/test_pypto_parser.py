@@ -232,7 +232,7 @@ def test_subscripts():
         h, w = x.shape
         t = pl.load(x, [0, 0], [h, w // 2], valid_shape=[n, 16])
         u = t[0:16]
-        y[16:32, :] = part
+        y[16:32, 8:] = part
         z = v + pl.cast(n, x.dtype)
     """
     assert parsed(body) == (
@@ -245,7 +245,7 @@ def test_subscripts():
         "u: pl.Tile[[16, 16], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[pl.min(n, pl.const(16, pl.INDEX)), 16], "
         "blayout=pl.TileLayout.row_major, slayout=pl.TileLayout.none_box, fractal=512)] = "
         "pl.tile.slice(t, [16, 16], [0, 0])\n"
-        "y_1: pl.Tensor[[64, 32], pl.FP32] = pl.tensor.assemble(y, part, [16, 0])\n"
+        "y_1: pl.Tensor[[64, 32], pl.FP32] = pl.tensor.assemble(y, part, [16, 8])\n"
         "z: pl.Scalar[pl.FP32] = v + pl.cast(n, pl.FP32)"
     )
 

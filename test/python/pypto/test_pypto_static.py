@@ -160,7 +160,7 @@ def test_the_hint_of_a_submit_is_kept():
     assert "allow_early_resolve=True" in str(early)
     ir.assert_structural_equal(pl.parse_program(str(early)), early)
     ir.assert_structural_equal(ir.deserialize(ir.serialize(early)), early)
-    with pytest.raises(ParserSyntaxError, match="constant bool"):
+    with pytest.raises(ParserSyntaxError, match="boolean literal"):
         program("P", ", allow_early_resolve=1")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pypto.language as pl
 import pytest
-from pypto.language.parser.diagnostics import InvalidOperationError, ParserTypeError
+from pypto.language.parser.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
 from pypto.runtime import run
 
 ROWS, COLS, BRANCHES = 16, 64, 4
@@ -183,7 +183,7 @@ MAIN = "    @pl.function(type=pl.FunctionType.Orchestration)\n    def main(self,
         ("y, t = pl.submit(self.k, x, y, when=1)", ParserTypeError, "does not accept 'when='"),
         ("y, t = pl.submit(self.k, x, y, predicate=1)", ParserTypeError, "compare an element"),
         ("y, t = pl.submit(pl.add, x, y)", ParserTypeError, "pl.add is no kernel"),
-        ("y, t = pl.spmd_submit(self.k, x, y)", ParserTypeError, "needs core_num="),
+        ("y, t = pl.spmd_submit(self.k, x, y)", ParserSyntaxError, "requires core_num="),
         ("y, t, u = pl.submit(self.k, x, y)", ParserTypeError, "2 values for 3 names"),
         ("t = pl.system.task_dummy(1)", ParserTypeError, "takes deps="),
     ],

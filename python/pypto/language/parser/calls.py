@@ -198,8 +198,9 @@ class Calls(Known):
             keywords["core_type"] = _CORES[keywords["core_type"]]
         if name.rpartition(".")[2] in ("aiv_shard", "aic_gather") and len(arguments) == 1:
             if self.lane is None and name.startswith("pl."):
-                hint = "put it into `for lane in pl.split_aiv(2, mode=..)`"
-                self.fail(InvalidOperationError, f"{name} is of one vector core", node, hint)
+                self.refuse_lone(name, node)
+            self.refuse_mode(name, node)
+            self.check_shared(arguments[0], name, node)
             if self.lane is not None:
                 arguments, keywords["mode"] = [*arguments, self.lane[0]], self.lane[1]
         self.check_form(name, arguments, keywords, node)
@@ -269,6 +270,9 @@ class Calls(Known):
 
     def call_function(self, function, arguments, keywords, node):
         attrs = dict(keywords.pop("attrs", {}))
+        if "manual_dep_edges" in attrs:
+            hint = f"write `pl.submit({', '.join(ast.unparse(each) for each in (node.func, *node.args))}, deps=[..])`"
+            self.fail(ParserTypeError, "manual_dep_edges is of pl.submit, not of a call", node, hint)
         if "device" in keywords:
             attrs["device"] = self.as_expr(keywords.pop("device"), node, DataType.INDEX)
         if keywords:
@@ -305,20 +309,19 @@ class Calls(Known):
         call = self.value(ast.copy_location(ast.Call(node.args[0], node.args[1:], []), node))
         if not isinstance(call, ir.Call) or not isinstance(call.op, ir.GlobalVar):
             self.fail(ParserTypeError, f"{ast.unparse(node.args[0])} is no kernel", node, f"{name}(self.kernel, ..)")
+        self.check_submitted(name, node, keywords)
         fields = {"deps": self.tasks(keywords.pop("deps", None))}
         if name == "pl.spmd_submit":
             if "core_num" not in keywords:
-                self.fail(ParserTypeError, "pl.spmd_submit needs core_num=; add `core_num=1`", node)
+                self.fail(ParserSyntaxError, "pl.spmd_submit requires core_num=; add `core_num=1`", node)
+            self.block_count(keywords["core_num"])
             fields["core_num"] = self.expr(keywords.pop("core_num"))
             if "sync_start" in keywords:
-                fields["sync_start"] = bool(self.value(keywords.pop("sync_start")))
+                fields["sync_start"] = self.flag("sync_start", keywords.pop("sync_start"))
         if "predicate" in keywords:
             fields["predicate"] = self.predicate(keywords.pop("predicate"))
         if "allow_early_resolve" in keywords:  # a hint, which changes no result
-            held = self.value(keywords.pop("allow_early_resolve"))
-            if not isinstance(held, bool):
-                self.fail(ParserSyntaxError, "allow_early_resolve must be a constant bool", node)
-            fields["allow_early_resolve"] = held
+            fields["allow_early_resolve"] = self.flag("allow_early_resolve", keywords.pop("allow_early_resolve"))
         attrs = self.attributes(keywords.pop("attrs")) if "attrs" in keywords else {}
         marked = [*dict(call.attrs).get("dumps", ()), *self.dumps(keywords.pop("dumps", None), call)]
         if marked:
@@ -351,6 +354,7 @@ class Calls(Known):
         if isinstance(condition, bool):
             hint = f"write `({ast.unparse(node)} > 0)`"
             self.fail(ParserTypeError, "predicate must compare an element with an integer", node, hint)
+        self.check_predicate(condition, node)
         return condition
 
     def task_dummy(self, node):
@@ -368,7 +372,11 @@ class Calls(Known):
             return self.listed_tasks(node)
         if not isinstance(node, (ast.List, ast.Tuple)):
             self.fail(ParserTypeError, "deps must be a list literal of tasks", node, f"write `[{ast.unparse(node)}]`")
-        return [task for each in node.elts for task in self.task(each)]
+        found = [task for each in node.elts for task in self.task(each)]
+        if len(node.elts) > 1 and any(isinstance(each.type, ir.ArrayType) for each in found):
+            hint = "name its elements, or the array alone"
+            self.fail(ParserTypeError, "deps cannot mix a whole array of tasks with other tasks", node, hint)
+        return found
 
     def task(self, node):
         value = self.value(node)

@@ -5,6 +5,7 @@ import ast
 from pypto.language.names import Name
 from pypto.language.parser import scalars
 from pypto.language.parser.diagnostics import (
+    InvalidOperationError,
     ParserSyntaxError,
     ParserTypeError,
     UnsupportedFeatureError,
@@ -16,6 +17,14 @@ _KINDS = {
     "pl.parallel": ir.ForKind.Parallel,
     "pl.unroll": ir.ForKind.Unroll,
     "pl.pipeline": ir.ForKind.Pipeline,
+}
+# Loops that break and continue cannot leave, and why.
+_NO_EXIT = {
+    "pl.parallel": "the turns of a parallel loop do not follow each other",
+    "pl.unroll": "an unrolled loop has no turns at run time",
+    "pl.pipeline": "turns of a pipeline overlap",
+    "pl.spmd": "its turns are blocks, which run beside each other",
+    "pl.split_aiv": "its turns are the two vector cores",
 }
 
 
@@ -40,10 +49,13 @@ class _Bound(ast.NodeVisitor):
 class ControlFlow:
     """Needs Statements."""
 
-    def body(self, nodes, env):
-        """(statements, environment at the end, (names, values, node) of its yield or None)."""
-        outer = self.out, self.env, self.yielded
-        self.out, self.env, self.yielded = [], env, None
+    loop = None  # the innermost loop around what is read
+
+    def body(self, nodes, env, loop=None):
+        """(statements, environment at the end, (names, values, node) of its yield or None). `loop`: what it is the
+        body of, where break and continue would leave that."""
+        outer = self.out, self.env, self.yielded, self.loop
+        self.out, self.env, self.yielded, self.loop = [], env, None, loop or self.loop
         self.depth += 1
         for node in nodes:
             if self.yielded is not None:
@@ -51,7 +63,7 @@ class ControlFlow:
             self.statement(node)
         result = self.out, self.env, self.yielded
         self.depth -= 1
-        self.out, self.env, self.yielded = outer
+        self.out, self.env, self.yielded, self.loop = outer
         return result
 
     # --- loops ---------------------------------------------------------------------------
@@ -89,7 +101,7 @@ class ControlFlow:
             if not isinstance(stage, int) or stage < 1:
                 bounds = ", ".join(ast.unparse(each) for each in call.args)
                 hint = f"write `pl.pipeline({bounds}, stage=2)`"
-                self.fail(ParserTypeError, "pl.pipeline needs a constant stage of at least 1", call, hint)
+                self.fail(ParserSyntaxError, "pl.pipeline needs a constant stage of at least 1", call, hint)
             attrs = {"stage": stage, **attrs}
         if name == "pl.unroll" and inits is not None:
             hint = "carry values with `pl.range`"
@@ -109,7 +121,7 @@ class ControlFlow:
         loop_var = ir.Var(loop_name, ir.ScalarType(dtype), self.span(node.target))
         carried = self.carried(node.body, names, inits, node, {loop_name})
         env = {**self.env, loop_name: loop_var, **{n: arg for n, arg in carried}}
-        stmts, after, yielded = self.body(node.body, env)
+        stmts, after, yielded = self.body(node.body, env, name)
         results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)
         args = [arg for _, arg in carried]
         body = ir.SeqStmts(stmts, self.span(node))
@@ -120,7 +132,7 @@ class ControlFlow:
         """Fails at a keyword that a call does not take."""
         at = next(each for each in call.keywords if each.arg == keyword)
         hint = hint or f"leave `{ast.unparse(at)}` out"
-        self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", at, hint)
+        self.fail(ParserSyntaxError, f"{name} does not accept '{keyword}='", at, hint)
 
     def loop_targets(self, node, inits):
         """(name of the loop variable, names of the explicitly carried values)."""
@@ -267,17 +279,26 @@ class ControlFlow:
         self.env = {**outer, **{name: arg for name, arg in carried}}
         condition = self.as_expr(self.condition(test, "while"), test)
         inner, self.env = self.env, outer
-        stmts, after, yielded = self.body(nodes, inner)
+        stmts, after, yielded = self.body(nodes, inner, "while")
         results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)
         args = [arg for _, arg in carried]
         self.emit(ir.WhileStmt(condition, args, ir.SeqStmts(stmts, self.span(node)), results, self.span(node)))
         self.leave(after)
 
     def stmt_Break(self, node):
+        self.check_exit("break", node)
         self.emit(ir.BreakStmt(self.span(node)))
 
     def stmt_Continue(self, node):
+        self.check_exit("continue", node)
         self.emit(ir.ContinueStmt(self.span(node)))
+
+    def check_exit(self, word, node):
+        """break and continue need turns that follow each other."""
+        if self.loop in _NO_EXIT:
+            hint = "loop over `pl.range`, or put what is left out into an `if`"
+            message = f"'{word}' not supported inside {self.loop}: {_NO_EXIT[self.loop]}"
+            self.fail(InvalidOperationError, message, node, hint)
 
     # --- branches ------------------------------------------------------------------------
 

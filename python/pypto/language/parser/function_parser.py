@@ -7,6 +7,7 @@ from pypto.language.parser.calls import Calls
 from pypto.language.parser.control_flow import ControlFlow
 from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto.language.parser.expressions import Expressions
+from pypto.language.parser.launch_rules import LaunchRules
 from pypto.language.parser.returns import joined_returns
 from pypto.language.parser.scopes import Scopes
 from pypto.language.parser.statements import Statements
@@ -29,6 +30,14 @@ def statements(body):
             stack.extend(arm for arm in (each.then_body, each.else_body) if arm is not None)
         elif isinstance(each, (ir.ForStmt, ir.WhileStmt, ir.ScopeStmt)):
             stack.append(each.body)
+
+
+def calls_of(body):
+    """The calls that statements of a body make; not those in operands of others."""
+    for each in statements(body):
+        call = each.value if isinstance(each, ir.AssignStmt) else getattr(each, "expr", None)
+        if isinstance(call, ir.Call):
+            yield call
 
 
 def statements_in_order(body):
@@ -87,7 +96,7 @@ def returned_parameters(function):
     return numbers
 
 
-class FunctionParser(Expressions, Calls, Annotations, Statements, Static, ControlFlow, Scopes):
+class FunctionParser(Expressions, Calls, Annotations, Statements, Static, ControlFlow, Scopes, LaunchRules):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
 
@@ -154,6 +163,14 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         """The function that a call names; None where it is not known here."""
         held = getattr(self.program, "functions", None) or {}
         return held.get(call.op.name)
+
+    def launches(self, body):
+        """Whether a body calls a function of the program."""
+        return any(isinstance(call.op, ir.GlobalVar) for call in calls_of(body))
+
+    def reads_block(self, body):
+        """Whether a body asks which block it is."""
+        return any(call.op.name == "tile.get_block_idx" for call in calls_of(body))
 
     def results_of(self, call):
         """The arguments that a call of a function gives back: those that it returns, else its first output."""

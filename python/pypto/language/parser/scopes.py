@@ -27,7 +27,8 @@ class Scopes:
     def split_aiv(self, node, call):
         arguments, keywords = self.arguments(call)
         if arguments != [2]:
-            self.fail(ParserTypeError, "pl.split_aiv requires n == 2; write `2`", call.args[0] if call.args else call)
+            self.fail(ParserSyntaxError, "pl.split_aiv requires n == 2; write `2`", call.args[0] if call.args else call)
+        self.check_split(call)
         lane = ir.Var(node.target.id, ir.ScalarType(DataType.INDEX), self.span(node.target))
         self.env = {**self.env, node.target.id: lane}
         mode = keywords.pop("mode", ir.SplitMode.NONE)
@@ -35,7 +36,7 @@ class Scopes:
         if self.lane is not None:
             self.fail(ParserSyntaxError, "pl.split_aiv does not nest; put it behind the other one", node)
         self.lane = lane, mode
-        body = self.scope_body(node)
+        body = self.scope_body(node, "pl.split_aiv")
         self.lane = None
         self.emit(ir.SplitAivScopeStmt(lane, mode, body, hint, keywords, self.span(node)))
 
@@ -43,6 +44,7 @@ class Scopes:
         """for i in pl.spmd(n): `i` is the block that runs the body."""
         if not isinstance(node.target, ast.Name):
             self.fail(ParserSyntaxError, "target must be a name", node.target)
+        self.check_scope("pl.spmd", call, loop=True)
         if self.predicated(node, call, ast.For(node.target, None, node.body, [])):
             return
         arguments, attrs = self.scope_arguments(call)
@@ -56,9 +58,8 @@ class Scopes:
         """A scope that `core_num` blocks run; `first` begins its body."""
         count = attrs.pop("core_num", arguments[0] if arguments else None)
         if count is None or len(arguments) > 1:
-            self.fail(ParserTypeError, "pl.spmd takes the number of blocks; write `pl.spmd(1)`", call)
-        if isinstance(count, int) and count < 1:
-            self.fail(ParserTypeError, "pl.spmd needs at least one block; write `pl.spmd(1)`", call)
+            message = "pl.spmd requires core_num, the number of blocks, and nothing else by place"
+            self.fail(ParserSyntaxError, message, call, "write `pl.spmd(1)`")
         sync = bool(attrs.pop("sync_start", False))
         marked, outer = list(attrs.pop("dumps", None) or ()), self.tagged
         for hint_only in ("allow_early_resolve", "split", "slot_num"):  # they change no result
@@ -66,7 +67,9 @@ class Scopes:
         if attrs:
             self.fail(UnsupportedFeatureError, f"{', '.join(attrs)} of pl.spmd is not supported yet", call)
         self.tagged = [*outer, *marked]  # a call in the body takes them over
-        body = self.scope_body(node)
+        body = self.scope_body(node, "pl.spmd" if first is not None else None)
+        if first is None:
+            self.check_reads_block(node, count, body)
         self.mark(attrs, body)
         self.tagged = [each for each in self.tagged if any(each is tag for tag in outer)]
         if first is not None:
@@ -82,8 +85,8 @@ class Scopes:
             return isinstance(func.value, ast.Name) and func.value.id == "self" or self.is_call(value, *_SUBMITS)
         return isinstance(func, ast.Name)
 
-    def scope_body(self, node):
-        stmts, after, yielded = self.body(node.body, self.env)
+    def scope_body(self, node, loop=None):
+        stmts, after, yielded = self.body(node.body, self.env, loop)
         if yielded is not None:
             self.fail(ParserSyntaxError, "pl.yield_ belongs in a loop or an arm", yielded[2])
         self.env = after
@@ -96,6 +99,7 @@ class Scopes:
         call = node.items[0].context_expr
         callee = self.value(call.func)
         name = callee.full if isinstance(callee, Name) else ""
+        self.check_scope(name, call, node.items[0].optional_vars)
         plain = ast.With([ast.withitem(None, None)], node.body)
         if name != "pl.spmd" or not self.predicated(node, call, plain):
             self.scope(node, name, call)
@@ -108,7 +112,10 @@ class Scopes:
         if not found:
             return False
         self.predicate(found[0].value)  # its form
-        rest = [each for each in call.keywords if each.arg != "predicate"]
+        for each in call.keywords:
+            if each.arg == "deps":
+                self.tasks(each.value)
+        rest = [each for each in call.keywords if each.arg not in ("predicate", "deps")]
         launch = ast.copy_location(ast.Call(call.func, call.args, rest), call)
         if isinstance(plain, ast.With):
             plain.items[0].context_expr = launch
@@ -125,9 +132,9 @@ class Scopes:
         if task is None:
             return
         if name not in ("pl.at", "pl.spmd"):
-            self.fail(ParserTypeError, "only pl.at and pl.spmd have a task", task)
+            self.fail(ParserSyntaxError, "only pl.at and pl.spmd have a task", task)
         if not isinstance(task, ast.Name):
-            self.fail(ParserTypeError, "`as` of a scope needs a name", task)
+            self.fail(ParserSyntaxError, "`as` of a scope needs a name", task)
         deps = [each.value for each in node.items[0].context_expr.keywords if each.arg == "deps"]
         tasks = self.tasks(deps[0]) if deps else []
         self.bind(task.id, ir.create_op("system.task_dummy", tasks, span=self.span(task)), task)
@@ -152,7 +159,10 @@ class Scopes:
             else:
                 self.emit(ir.HierarchyScopeStmt(level, role, body, hint, attrs, span))
         elif name == "pl.cluster":
-            self.emit(ir.ClusterScopeStmt(self.scope_body(node), hint, attrs, span))
+            self.clusters += 1
+            body = self.scope_body(node)
+            self.clusters -= 1
+            self.emit(ir.ClusterScopeStmt(body, hint, attrs, span))
         elif name == "pl.spmd":
             self.spmd(node, call, arguments, attrs, hint)
         elif name in ("pl.scope", "pl.manual_scope"):
@@ -183,20 +193,25 @@ class Scopes:
                 continue
             if not isinstance(each.value, ast.List):
                 hint = f"write `[{ast.unparse(each.value)}]`"
-                self.fail(ParserTypeError, "optimizations must be a list literal", each.value, hint)
+                self.fail(ParserSyntaxError, "optimizations must be a list literal", each.value, hint)
+            said = set()
             for item in each.value.elts:
-                self.optimization(item, attrs)
+                self.optimization(item, attrs, said)
         return [self.value(each) for each in call.args], attrs
 
-    def optimization(self, item, attrs):
-        """pl.split(mode, slot_num=None) or pl.cross_core_slot(slot_num=N)."""
+    def optimization(self, item, attrs, said):
+        """pl.split(mode, slot_num=None) or pl.cross_core_slot(slot_num=N); each may be said once."""
         split = self.is_call(item, "split") and len(item.args) == 1
         slots = [each.value for each in getattr(item, "keywords", []) if each.arg == "slot_num"]
         if not split and not (self.is_call(item, "cross_core_slot") and not item.args and slots):
-            self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
+            self.fail(ParserSyntaxError, f"{ast.unparse(item)} is not supported in optimizations", item)
         if len(slots) != len(item.keywords):
-            self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
+            self.fail(ParserSyntaxError, f"{ast.unparse(item)} is not supported in optimizations", item)
+        kind = "split" if split else "cross_core_slot"
+        if kind in said:
+            self.fail(ParserSyntaxError, f"Duplicate 'pl.{kind}' in optimizations", item, "leave one of them out")
+        said.add(kind)
         if split:
             attrs["split"] = self.value(item.args[0])
         if slots:
-            attrs["slot_num"] = self.value(slots[0])
+            attrs["slot_num"] = self.check_slots(slots[0])

@@ -34,6 +34,10 @@ def _is_text(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def is_tensor(value):
+    return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
+
+
 class Statements:
     """Needs Expressions, Calls, Annotations; `self.out` takes the statements of the body in the making."""
 
@@ -61,6 +65,7 @@ class Statements:
         if self.is_call(value, "yield_"):
             self.yield_to([], value)
             return
+        self.check_unpacked(value)
         for name in ("static_print", "static_assert", "func_attr"):
             if self.is_call(value, name):
                 getattr(self, name)(value)
@@ -192,8 +197,32 @@ class Statements:
             at = ", ".join(ast.unparse(each) for each in indices)
             hint = f"write `pl.write({name}, [{at}], {ast.unparse(node.value)})`"
             self.fail(UnsupportedFeatureError, "an element of a tensor cannot be assigned", node, hint)
-        _, offset, _ = self.window(base, indices, node)
+        if len(indices) > len(base.type.shape):
+            message = (
+                f"{len(indices)} indices but the {'tensor' if is_tensor(base) else 'tile'} is {len(base.type.shape)}D"
+            )
+            self.fail(ParserTypeError, message, node, "give one for each axis")
+        shape, offset, dropped = self.window(base, indices, node)
+        self.check_fits(value, shape, dropped, node)
         self.bind(name, self.operation("pl.assemble", [base, value, offset], {}, node), node)
+
+    def check_fits(self, value, shape, dropped, node):
+        """What a window of `shape` takes: as many elements on each axis, with or without the axes of single indices."""
+        if not is_tensor(value):
+            return
+        kept = [extent for axis, extent in enumerate(shape) if axis not in dropped]
+        wanted = kept if len(value.type.shape) == len(kept) else shape
+        if len(value.type.shape) != len(wanted):
+            source = ast.unparse(node.value)
+            message = f"{source} is {len(value.type.shape)}D, and must be {len(kept)}D to match the window"
+            self.fail(ParserTypeError, message, node, f"write `pl.reshape({source}, [..])`")
+        view = value.type.tensor_view
+        valid = list(view.valid_shape) if view is not None and view.valid_shape else value.type.shape
+        for axis, (extent, *held) in enumerate(zip(wanted, value.type.shape, valid, strict=True)):
+            known = [each.value for each in held if isinstance(each, ir.ConstInt)]
+            if type(extent) is int and len(known) == len(held) and extent not in known:
+                message = f"shape mismatch on source axis {axis}: it has {known[0]}, and the window {extent}"
+                self.fail(ParserTypeError, message, node, f"assign a window of {known[0]}")
 
     def stmt_Return(self, node):
         if self.depth:
