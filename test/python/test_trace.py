@@ -143,7 +143,7 @@ def test_profile_of_a_model(command, tmp_path, awkward, mode):
     events, tracks = check(tmp_path / "t.json")
     assert {"orchestrator", "scheduler 0", "CUBE 0", "VECTOR 0", "VECTOR 1"} <= set(tracks.values())
     ran = {event["name"] for event in events if event["ph"] == "X" and "block" in event.get("args", {})}
-    assert {"relu", "logits", "y"} <= ran, ran  # tasks have the names of what they compute, ..
+    assert {"shifted", "logits", "y"} <= ran, ran  # tasks have the names of what they compute, ..
     kernels = {event["args"].get("kernel", "") for event in events if event["name"] == "y" and event["ph"] == "X"}
     assert any("y" in kernel for kernel in kernels), kernels  # .. and the kernel in an argument
     assert any(line.rstrip().endswith(" y") for line in out.splitlines()), out
