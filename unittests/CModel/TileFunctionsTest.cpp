@@ -40,6 +40,10 @@ TYPED_TEST(TileFunctions, Expand) {
     for (const TileShape &s : shapes) {
       Operand<T> dst = operand<T>(0, s), a = operand<T>(1, s), perRow = column<T>(2, s.validRows);
       Operand<T> perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
+      constexpr uint16_t lanes = 32 / sizeof(T);
+      Operand<T> blocks = operand<T>(2, {s.validRows, lanes, s.validRows, lanes});
+      auto repeated =
+          runVector(device, [&](TestKernel &k) { k.add(Pipe::V, Row{dst.tile, a.tile, blocks.tile}); }, dst, a, blocks);
       auto rows =
           runVector(device, [&](TestKernel &k) { k.add(Pipe::V, Row{dst.tile, a.tile, perRow.tile}); }, dst, a, perRow);
       auto cols = runVector(
@@ -49,6 +53,8 @@ TYPED_TEST(TileFunctions, Expand) {
           bool valid = r < s.validRows && c < s.validCols;
           ASSERT_TRUE(sameBits(rows[i], valid ? rounded(a.values[i], perRow.values[r], f) : dst.values[i]))
               << r << "," << c;
+          T lane = blocks.values[valid ? r * lanes + c % lanes : 0];
+          ASSERT_TRUE(sameBits(repeated[i], valid ? rounded(a.values[i], lane, f) : dst.values[i])) << r << "," << c;
           ASSERT_TRUE(sameBits(cols[i], valid ? rounded(a.values[i], perColumn.values[c], f) : dst.values[i]))
               << r << "," << c;
         }

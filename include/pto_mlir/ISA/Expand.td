@@ -11,7 +11,8 @@ def ExpandTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, BF16, I64, U
 
 def CopyExpandTypes : SameType<[F16, F32, BF16, I8, U8, I16, U16, I32, U32], [I64, U64]>;
 
-// The broadcast operand holds one value per row: a DN tile with one valid column, or an ND tile whose rows hold a 32-byte block of copies.
+// The broadcast operand holds one value per row: a DN tile with one valid column, or an ND tile whose rows hold a 32-byte block of copies. Where the block's
+// values differ, an instruction with two operands repeats it along the row; TROWEXPAND takes the first one.
 def TROWEXPAND : Insn<0xd0, "trowexpand", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB], [DN, ND]>), CopyExpandTypes, ShapeRowExpand>, Priced<RateRowexpand> {
   let summary = "dst[i, j] = src[i, 0]";
 }

@@ -12,31 +12,55 @@ namespace pto_mlir::cmodel {
 /// otherwise.
 bool expandShapes(Core &core, const LocalTile &dst, const LocalTile *big, const LocalTile &small, bool perRow);
 
-/// dst(r, c) = f(src0(r, c), src1(r, 0)); src1 is a DN column, or ND whose rows hold a block of copies.
+/// Elements of a 32-byte block.
+template <class T> constexpr uint32_t kLanes = 32 / sizeof(T);
+
+/// Values per row of a broadcast operand: a DN column has one, an ND tile a block of 32 bytes where that much is valid.
+inline uint32_t rowLanes(const LocalTile &small) {
+  return small.is(isa::Layout::ND) && small.bytes && small.validCols * small.bytes >= 32 ? 32 / small.bytes : 1;
+}
+
+/// One row with the block `y` of several lanes, which repeats along it.
+template <class T, class F> void mapLanes(F f, T *d, const T *x, const T *y, uint32_t cols) {
+  constexpr uint32_t wide = 16 * kLanes<T>;
+  T copies[wide];
+  for (uint32_t c = 0; c < wide; c += kLanes<T>)
+    std::memcpy(copies + c, y, 32);
+  for (uint32_t c = 0; c < cols; c += wide)
+    mapLine(f, d + c, std::min(wide, cols - c), x + c, copies);
+}
+
+/// dst(r, c) = f(src0(r, c), y), y = src1(r, 0) of a DN column; of ND rows the block of 32 bytes repeats along the row.
 template <class Legal = Standard, class Insn, class F> void mapRowExpand(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
             b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted() || !expandShapes(core, dst, &a, b, true))
     return;
+  uint32_t lanes = rowLanes(b);
   bool legal = Legal::visit(dst.type, [&]<class T>() {
     bool ordered = !disjointOrSame(dst, a);
     for (uint32_t r = 0; r < dst.validRows; ++r) {
-      auto y = load(b.as<T>()[r * rowStep(b)]);
+      T block[kLanes<T>];
+      std::memcpy(block, b.as<T>() + r * rowStep(b), lanes * sizeof(T));
+      auto y = load(block[0]);
       T *d = dst.row<T>(r);
       const T *x = a.row<T>(r);
-      if (ordered) {
+      if (ordered)
         for (uint32_t c = 0; c < dst.validCols; ++c)
-          d[c] = store<T>(f(load(x[c]), y));
-        continue;
-      }
-      mapLine([&](auto v) { return f(v, y); }, d, dst.validCols, x);
+          d[c] = store<T>(f(load(x[c]), load(block[c % lanes])));
+      else if (lanes > 1)
+        mapLanes(f, d, x, block, dst.validCols);
+      else
+        mapLine([&](auto v) { return f(v, y); }, d, dst.validCols, x);
     }
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
             for (uint32_t r = 0; r < dst.validRows; ++r) {
-              W y = loadWide<W>(b.type, b.data + r * rowStep(b) * b.bytes);
+              W block[32];
+              for (uint32_t i = 0; i < lanes; ++i)
+                block[i] = loadWide<W>(b.type, b.data + (r * rowStep(b) + i) * b.bytes);
               for (uint32_t c = 0; c < dst.validCols; ++c)
-                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), y)));
+                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), block[c % lanes])));
             }
           });
   if (!legal)

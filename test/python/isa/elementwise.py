@@ -263,12 +263,12 @@ def expand(mnemonic, arch, kinds, rng):
         if by_row and number % 2:  # a column
             rows = -(-vr // 32) * 32
             small = Tile(kind, rows, 1, (vr, 1), "DN")
-        elif by_row:  # a block of copies per row
+        elif by_row:  # a block per row: of copies, or, with two operands, of values that repeat along the row
             small = Tile(kind, t.rows, 256 // BITS[kind], (vr, 256 // BITS[kind]))
         else:
             small = Tile(kind, 1, t.cols, (1, vc))
         v = values(mnemonic, "src1", kind, rng, (small.rows, small.cols))
-        if by_row:
+        if by_row and not operation:
             v[:] = v[:, :1]
         name = "src1" if operation else "src"
         tiles = {"dst": (t, nb.random(kind, rng, (t.rows, t.cols)))}
@@ -278,7 +278,7 @@ def expand(mnemonic, arch, kinds, rng):
         aliases = {"src0": "dst"} if operation and number % 3 == 1 else {}
         if aliases:
             tiles["dst"] = tiles["src0"]
-        spread = np.broadcast_to(v[:vr, :1] if by_row else v[:1, :vc], (vr, vc))
+        spread = np.tile(v[:vr], -(-vc // small.cols))[:, :vc] if by_row else np.broadcast_to(v[:1, :vc], (vr, vc))
         expected = EXPAND[operation](kind, tiles["src0"][1][:vr, :vc], spread) if operation else spread
         boxes, _ = run_vector(arch, mnemonic, tiles, {}, aliases)
         check(mnemonic, kind, boxes["dst"], expected, tiles["dst"][1], (vr, vc), f"{shape} in place {aliases}")
