@@ -104,8 +104,22 @@ TEST(Ranks, ALaunchWaitsForThatOfAnotherDevice) {
   uint32_t first = 0, second = 0;
   ASSERT_EQ(ranks.device.load(sets, first), PTO_OK);
   ASSERT_EQ(ranks.device.load(adds, second), PTO_OK);
-  ASSERT_EQ(ranks.run({{1, first}, {0, second}}, {0}), PTO_OK); // rank 0 would be first otherwise
+  ASSERT_EQ(ranks.run({{1, first}, {0, second}}, {0}), PTO_OK);
   EXPECT_EQ(ranks.device.download<int32_t>(ranks.memory)[0], 7);
+}
+
+TEST(Ranks, LaunchesThatDoNotWaitHaveTheOrderOfTheProgram) {
+  Ranks ranks(1);
+  TestKernel sets(CoreKind::AIV, 1), adds(CoreKind::AIV, 1), resets(CoreKind::AIV, 1);
+  sets.add(Pipe::S, isa::Notify{cell(0), 5, NotifyMode::set});
+  adds.add(Pipe::S, isa::Notify{cell(0), 1, NotifyMode::add});
+  resets.add(Pipe::S, isa::Notify{cell(0), 9, NotifyMode::set});
+  uint32_t first = 0, second = 0, third = 0;
+  ASSERT_EQ(ranks.device.load(sets, first), PTO_OK);
+  ASSERT_EQ(ranks.device.load(adds, second), PTO_OK);
+  ASSERT_EQ(ranks.device.load(resets, third), PTO_OK);
+  ASSERT_EQ(ranks.run({{0, first}, {1, second}, {0, third}}), PTO_OK);
+  EXPECT_EQ(ranks.device.download<int32_t>(ranks.memory)[0], 9); // 11 if rank 0 went on to its second launch
 }
 
 TEST(Ranks, WrongRunsAreRefused) {

@@ -26,45 +26,47 @@ bool RankGroup::mayBegin(size_t launch) const {
 }
 
 RankGroup::Turn RankGroup::run(Rank &rank) {
-  bool moved = false;
-  while (!rank.hasEnded()) {
-    size_t launch = rank.launches[rank.next];
-    if (!rank.isRunning) {
-      if (!mayBegin(launch))
-        break;
-      rank.cores->begin(launches[launch].state, 0, launches[launch].state.blocks);
-      rank.isRunning = moved = true;
-    }
-    Core::Progress progress = rank.cores->advance();
-    moved |= progress != Core::Progress::Stuck;
-    if (progress == Core::Progress::Stuck)
-      break;
-    if (progress == Core::Progress::Moved)
-      continue;
-    pending = rank.cores->takeFault();
-    if (!pending)
-      pending = rank.cores->end();
-    counters[launch] = rank.cores->counters;
-    if (pending) {
-      pending->message = "rank " + std::to_string(rank.number) + ": " + pending->message;
-      faulted = launch;
-      return Turn::Faulted;
-    }
-    ended[launch] = true;
-    rank.isRunning = false;
-    ++rank.next;
+  size_t launch = rank.launches[rank.next];
+  if (!rank.isRunning) {
+    if (!mayBegin(launch))
+      return Turn::Blocked;
+    rank.cores->begin(launches[launch].state, 0, launches[launch].state.blocks);
   }
-  return moved ? Turn::Moved : Turn::Blocked;
+  bool moved = !rank.isRunning;
+  rank.isRunning = true;
+  Core::Progress progress = rank.cores->advance();
+  for (; progress == Core::Progress::Moved; progress = rank.cores->advance())
+    moved = true;
+  if (progress == Core::Progress::Stuck)
+    return moved ? Turn::Moved : Turn::Blocked;
+  pending = rank.cores->takeFault();
+  if (!pending)
+    pending = rank.cores->end();
+  counters[launch] = rank.cores->counters;
+  if (pending) {
+    pending->message = "rank " + std::to_string(rank.number) + ": " + pending->message;
+    faulted = launch;
+    return Turn::Faulted;
+  }
+  ended[launch] = true;
+  rank.isRunning = false;
+  ++rank.next;
+  return Turn::Moved;
 }
 
 std::optional<Fault> RankGroup::run() {
+  std::vector<Rank *> order(ranks.size());
+  std::transform(ranks.begin(), ranks.end(), order.begin(), [](Rank &rank) { return &rank; });
+  auto next = [](const Rank *rank) { return rank->hasEnded() ? SIZE_MAX : rank->launches[rank->next]; };
   for (bool moved = true; moved;) {
     moved = false;
-    for (Rank &rank : ranks) {
-      Turn turn = run(rank);
+    // The earliest launch first: what no signal orders happens in the order of the program.
+    std::sort(order.begin(), order.end(), [&](const Rank *a, const Rank *b) { return next(a) < next(b); });
+    for (size_t i = 0; !moved && i < order.size() && !order[i]->hasEnded(); ++i) {
+      Turn turn = run(*order[i]);
       if (turn == Turn::Faulted)
         return std::move(pending);
-      moved |= turn == Turn::Moved;
+      moved = turn == Turn::Moved;
     }
   }
   if (std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) { return rank.hasEnded(); }))

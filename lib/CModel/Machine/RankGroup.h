@@ -13,8 +13,9 @@ struct RankLaunch {
   std::span<const uint32_t> after; ///< earlier launches that must have ended, by index
 };
 
-/// Runs the launches of several devices to their end: those of a device in order, the devices at the same time. What
-/// devices do between two waits is not divided, so two runs are the same.
+/// Runs the launches of several devices to their end: those of a device in order, the devices at the same time, as far
+/// as a launch waits for others; else the launches have the order of the list. What devices do between two waits is not
+/// divided, so two runs are the same.
 class RankGroup {
 public:
   RankGroup(isa::Arch arch, std::span<const RankLaunch> launches);
@@ -37,7 +38,7 @@ private:
   };
   enum class Turn : uint8_t { Blocked, Moved, Faulted };
 
-  /// Runs a device until it blocks or has ended.
+  /// Runs a device until it blocks or its launch has ended.
   Turn run(Rank &rank);
   bool mayBegin(size_t launch) const;
   Fault deadlock();
