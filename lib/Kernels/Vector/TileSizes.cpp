@@ -47,6 +47,14 @@ int64_t liveTemporaries(linalg::LinalgOp op) {
   return most + 1 + (op.getNumReductionLoops() ? 1 : 0);
 }
 
+/// Is `value` read along class `cls` by the map?
+static bool hasClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && classes[dim.getPosition()] == cls;
+  });
+}
+
 /// Bytes of an element of `value`; 0 for what is not a tensor.
 static int64_t elementBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -88,13 +96,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
       int64_t bytes = elementBytes(value);
       if (!bytes || !seen.insert(value).second)
         return;
-      auto has = [&](unsigned wanted) {
-        return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
-          auto dim = dyn_cast<AffineDimExpr>(expr);
-          return dim && classes[dim.getPosition()] == wanted;
-        });
-      };
-      count(has(nest.rowClass), has(nest.colClass), bytes);
+      count(hasClass(map, classes, nest.rowClass), hasClass(map, classes, nest.colClass), bytes);
     };
     for (OpOperand &operand : op->getOpOperands())
       if (!op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
@@ -120,11 +122,7 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
     for (OpOperand &operand : op->getOpOperands()) {
       int64_t perElement = elementBytes(operand.get());
       AffineMap map = op.getMatchingIndexingMap(&operand);
-      bool hasRow = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        return dim && classes[dim.getPosition()] == nest.rowClass;
-      });
-      if (perElement && hasRow && seen.insert(operand.get()).second)
+      if (perElement && hasClass(map, classes, nest.rowClass) && seen.insert(operand.get()).second)
         bytes += perElement;
     }
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * 4);
@@ -137,26 +135,18 @@ static constexpr int64_t kMostRows = 4088;
 /// Columns of a tile's box: 16 bits, whole blocks of 8.
 static constexpr int64_t kMostColumns = 65528;
 
-/// Is `value` read along class `cls` by the map?
-static bool hasClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
-  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    return dim && classes[dim.getPosition()] == cls;
-  });
-}
-
 TilePrice priceTiles(const Nest &nest, const Domain &domain) {
   TilePrice price;
   cost::Prices prices(pto::targetOf(nest.ops.front()).name);
   llvm::SmallDenseSet<Value> seen;
   llvm::SmallDenseSet<Operation *> inside(nest.ops.begin(), nest.ops.end());
   auto move = [&](TilePrice::Engine &engine, cost::Way way, Value value, AffineMap map, ArrayRef<unsigned> classes) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !seen.insert(value).second)
+    int64_t bytes = elementBytes(value);
+    if (!bytes || !seen.insert(value).second)
       return;
     engine.fixed += prices.start(way);
     if (hasClass(map, classes, nest.colClass) && (nest.rowClass == ~0u || hasClass(map, classes, nest.rowClass)))
-      engine.perElement += std::max(1u, type.getElementTypeBitWidth() / 8) * prices.perByte(way);
+      engine.perElement += double(bytes) * prices.perByte(way);
   };
   for (linalg::LinalgOp op : nest.ops) {
     SmallVector<unsigned> classes = domain.loopClasses(op);
@@ -202,8 +192,7 @@ TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t c
   cost::Prices prices(pto::targetOf(op).name);
   int64_t least = 4, bytes = 4 * liveTemporaries(op);
   for (Value value : op->getOperands())
-    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
-      int64_t size = std::max(1u, type.getElementTypeBitWidth() / 8);
+    if (int64_t size = elementBytes(value)) {
       least = std::min(least, size);
       bytes += size;
     }
