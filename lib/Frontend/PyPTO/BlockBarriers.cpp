@@ -54,8 +54,7 @@ public:
 protected:
   void VisitStmt_(const ir::AssignStmtPtr &op) override {
     auto call = ir::As<ir::Call>(op->value_);
-    if (!call ||
-        !llvm::is_contained({"tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose"}, call->op_->name_))
+    if (!call || !isViewOfTensor(call->op_->name_))
       return;
     if (auto whole = ir::As<ir::Var>(call->args_[0]))
       roots[op->var_.get()] = whole.get();

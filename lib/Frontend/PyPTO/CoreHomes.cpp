@@ -313,7 +313,7 @@ Home CoreHomes::call(const ir::Call &call, const ir::Var *var) {
   }
   auto source = call.args_.empty() ? nullptr : ir::As<ir::Var>(call.args_[0]);
   bool isGlobal = source && ir::IsA<ir::TensorType>(source->type_) && of(source.get()) == Home::Both;
-  if (isGlobal && llvm::is_contained({"tensor.slice", "tensor.view", "tensor.reshape", "tensor.transpose"}, name)) {
+  if (isGlobal && isViewOfTensor(name)) {
     if (var)
       parts[var] = source;
     return Home::Both;

@@ -55,6 +55,11 @@ inline std::optional<ir::MemorySpace> spaceOf(const ir::ExprPtr &tile) {
   return type ? type->GetMemorySpace() : std::nullopt;
 }
 
+/// Operations whose result is another view of the memory of their first operand.
+inline bool isViewOfTensor(std::string_view op) {
+  return op == "tensor.slice" || op == "tensor.view" || op == "tensor.reshape" || op == "tensor.transpose";
+}
+
 /// What a tensor or tile says of how much of it holds data; empty for all.
 inline std::vector<ir::ExprPtr> validOf(const ir::TypePtr &type) {
   if (auto tile = ir::As<ir::TileType>(type))
