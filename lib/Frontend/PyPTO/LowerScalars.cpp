@@ -132,7 +132,7 @@ Value Lowering::floorMod(Value left, Value right) {
   return b.create<arith::SelectOp>(loc, b.create<arith::AndIOp>(loc, differ, some), more, rest);
 }
 
-static std::optional<arith::CmpIPredicate> comparison(NodeKind kind, bool isSigned) {
+std::optional<arith::CmpIPredicate> comparison(NodeKind kind, bool isSigned) {
   using P = arith::CmpIPredicate;
   switch (kind) {
   case NodeKind::Eq:
@@ -193,9 +193,29 @@ Value Lowering::integerBinary(const ir::BinaryExprPtr &op, Value left, Value rig
   }
 }
 
-Value Lowering::floatBinary(const ir::BinaryExprPtr &op, Value left, Value right) {
+std::optional<arith::CmpFPredicate> floatComparison(NodeKind kind) {
   using P = arith::CmpFPredicate;
-  auto compare = [&](P predicate) { return b.create<arith::CmpFOp>(loc, predicate, left, right); };
+  switch (kind) {
+  case NodeKind::Eq:
+    return P::OEQ;
+  case NodeKind::Ne:
+    return P::UNE;
+  case NodeKind::Lt:
+    return P::OLT;
+  case NodeKind::Le:
+    return P::OLE;
+  case NodeKind::Gt:
+    return P::OGT;
+  case NodeKind::Ge:
+    return P::OGE;
+  default:
+    return std::nullopt;
+  }
+}
+
+Value Lowering::floatBinary(const ir::BinaryExprPtr &op, Value left, Value right) {
+  if (auto predicate = floatComparison(op->kind()))
+    return b.create<arith::CmpFOp>(loc, *predicate, left, right);
   switch (op->kind()) {
   case NodeKind::Add:
     return b.create<arith::AddFOp>(loc, left, right);
@@ -209,18 +229,6 @@ Value Lowering::floatBinary(const ir::BinaryExprPtr &op, Value left, Value right
     return b.create<arith::MinimumFOp>(loc, left, right);
   case NodeKind::Max:
     return b.create<arith::MaximumFOp>(loc, left, right);
-  case NodeKind::Eq:
-    return compare(P::OEQ);
-  case NodeKind::Ne:
-    return compare(P::UNE);
-  case NodeKind::Lt:
-    return compare(P::OLT);
-  case NodeKind::Le:
-    return compare(P::OLE);
-  case NodeKind::Gt:
-    return compare(P::OGT);
-  case NodeKind::Ge:
-    return compare(P::OGE);
   default:
     return nullptr;
   }

@@ -7,6 +7,7 @@
 #include "Plan.h"
 #include "Types.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
@@ -31,6 +32,10 @@ void keepsPlace(const ir::TypePtr &type, const ir::ExprPtr &operand, const ir::C
 std::string nameOf(const ir::ExprPtr &tensor);
 /// The pointer that a view of a tensor begins at.
 mlir::Value pointerOf(mlir::Value view);
+
+/// The comparison of integers, or of floats, that an operator is; nothing for other operators.
+std::optional<mlir::arith::CmpIPredicate> comparison(ir::NodeKind kind, bool isSigned);
+std::optional<mlir::arith::CmpFPredicate> floatComparison(ir::NodeKind kind);
 
 /// Lowers one kernel. What a variable holds is a Value: a scalar, the tile_buf of its buffer, or the view of a tensor.
 class Lowering : public ir::IRVisitor {

@@ -40,11 +40,8 @@ LogicalResult Raiser::statement(Operation *op) {
   if (mlir::isa<arith::ArithDialect>(op->getDialect()))
     return arithmetic(op);
   std::string index = "tile." + op->getName().stripDialect().str();
-  if (op->getNumOperands() == 0 && op->getNumResults() == 1 && ir::FindOp(index)) {
-    ir::CallPtr call = ir::CreateOp(index, ir::Attrs(), ir::Span());
-    scalars[op->getResult(0)] = assign("n", call->type_, call);
-    return success();
-  }
+  if (op->getNumOperands() == 0 && op->getNumResults() == 1 && ir::FindOp(index))
+    return evaluate(op, index, {});
   return byName(op);
 }
 

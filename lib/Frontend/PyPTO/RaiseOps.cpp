@@ -69,10 +69,9 @@ LogicalResult Raiser::load(pto::TLoadOp op) {
   auto from = window(op, op.getSrc());
   if (failed(from))
     return failure();
-  auto whole = std::make_shared<const ir::MakeTuple>(type->shape_, ir::Span());
   ir::Attrs arguments = {{"", ir::ExprPtr(from->tensor)},
                          {"", from->offsets},
-                         {"", ir::ExprPtr(whole)},
+                         {"", shapeOf(op.getDst())},
                          {"valid_shape", from->sizes},
                          {"target_memory", ir::AsEnumValue(*type->memory_space_)}};
   auto box = cast<pto::TileBufType>(op.getDst().getType());
@@ -94,9 +93,7 @@ LogicalResult Raiser::store(pto::TStoreOp op) {
   auto type = cast<pto::TileBufType>(op.getSrc().getType());
   if (isShape(to->sizes, type.getValidRows(), type.getValidCols()))
     arguments.pop_back();
-  ir::CallPtr call = ir::CreateOp("tile.store", std::move(arguments), ir::Span());
-  out.push_back(std::make_shared<const ir::EvalStmt>(call, ir::Span()));
-  return success();
+  return evaluate(op, "tile.store", std::move(arguments));
 }
 
 /// The value of a keyword that an op's attributes or destination say; nothing for its default.
@@ -160,8 +157,7 @@ LogicalResult Raiser::byTable(Operation *op) {
     ir::ExprPtr value = type ? scalar(op, inputs[0]) : nullptr;
     if (!value)
       return failure();
-    auto shape = std::make_shared<const ir::MakeTuple>(type->shape_, ir::Span());
-    return define(op, dst, "tile.full", {{"shape", ir::ExprPtr(shape)}, {"dtype", type->dtype_}, {"value", value}});
+    return define(op, dst, "tile.full", {{"shape", shapeOf(dst)}, {"dtype", type->dtype_}, {"value", value}});
   }
   for (const ir::OpRow &row : ir::AllOps())
     if (row.name.starts_with("tile.") && row.pto == name.str() && !Lowering::hasHandler(row.name))

@@ -1,9 +1,9 @@
 // Scalars of kernels as PyPTO's expressions.
 #include "LinearForm.h"
+#include "Lowering.h"
 #include "Raiser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using pypto::DataType;
@@ -47,42 +47,13 @@ ir::ExprPtr Raiser::sum(Operation *op, const LinearForm &form) {
 }
 
 static std::optional<ir::NodeKind> comparisonOf(Operation *op) {
-  using P = arith::CmpIPredicate;
-  using F = arith::CmpFPredicate;
   using K = ir::NodeKind;
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    switch (compare.getPredicate()) {
-    case P::eq:
-      return K::Eq;
-    case P::ne:
-      return K::Ne;
-    case P::slt:
-      return K::Lt;
-    case P::sle:
-      return K::Le;
-    case P::sgt:
-      return K::Gt;
-    case P::sge:
-      return K::Ge;
-    default:
-      return std::nullopt;
-    }
-  switch (cast<arith::CmpFOp>(op).getPredicate()) {
-  case F::OEQ:
-    return K::Eq;
-  case F::UNE:
-    return K::Ne;
-  case F::OLT:
-    return K::Lt;
-  case F::OLE:
-    return K::Le;
-  case F::OGT:
-    return K::Gt;
-  case F::OGE:
-    return K::Ge;
-  default:
-    return std::nullopt;
-  }
+  auto integers = dyn_cast<arith::CmpIOp>(op);
+  for (K kind : {K::Eq, K::Ne, K::Lt, K::Le, K::Gt, K::Ge})
+    if (integers ? integers.getPredicate() == comparison(kind, /*isSigned=*/true)
+                 : cast<arith::CmpFOp>(op).getPredicate() == floatComparison(kind))
+      return kind;
+  return std::nullopt;
 }
 
 /// The operator of PyPTO that computes the same; narrower integers than 64 bits wrap around, which its numbers do not.

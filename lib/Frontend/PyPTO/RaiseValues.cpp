@@ -96,7 +96,7 @@ ir::TileTypePtr Raiser::tile(Value value) {
 }
 
 ir::VarPtr Raiser::assign(const std::string &name, const ir::TypePtr &type, const ir::ExprPtr &value) {
-  auto var = std::make_shared<const ir::Var>(name + std::to_string(count++), type, ir::Span());
+  ir::VarPtr var = variable(name, type);
   out.push_back(std::make_shared<const ir::AssignStmt>(var, value, ir::Span()));
   return var;
 }
@@ -130,11 +130,9 @@ LogicalResult Raiser::create(Operation *op, Value root) {
   ir::TileTypePtr type = tile(root);
   if (!type)
     return op->emitOpError("has a tile that PyPTO has no type for");
-  auto shape = std::make_shared<const ir::MakeTuple>(type->shape_, ir::Span());
-  return define(op, root, "tile.create",
-                {{"shape", ir::ExprPtr(shape)},
-                 {"dtype", type->dtype_},
-                 {"target_memory", ir::AsEnumValue(*type->memory_space_)}});
+  return define(
+      op, root, "tile.create",
+      {{"shape", shapeOf(root)}, {"dtype", type->dtype_}, {"target_memory", ir::AsEnumValue(*type->memory_space_)}});
 }
 
 ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
@@ -154,9 +152,8 @@ ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
     op->emitOpError("reads a tile that PyPTO has no type for");
   if (!wanted || found->second.as.getType() == value.getType())
     return wanted ? found->second.var : nullptr;
-  auto shape = std::make_shared<const ir::MakeTuple>(wanted->shape_, ir::Span());
   ir::CallPtr call =
-      ir::CreateOp("tile.reshape", {{"", ir::ExprPtr(found->second.var)}, {"", ir::ExprPtr(shape)}}, ir::Span());
+      ir::CreateOp("tile.reshape", {{"", ir::ExprPtr(found->second.var)}, {"", shapeOf(value)}}, ir::Span());
   return assign("v", wanted, call);
 }
 
