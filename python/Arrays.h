@@ -33,7 +33,6 @@ inline std::optional<ElementType> elementTypeOf(const Array &array) {
 }
 
 /// Whether the elements have 2 or 4 bits; they have a byte each in arrays.
-inline bool isPacked(ElementType type) { return elementBits(type) < 8; }
 inline bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
 
 inline bool isOfNumpy(ElementType type) {

@@ -53,7 +53,7 @@ nb::object toArray(runtime::HostTensor &tensor) {
     return nb::make_tuple(nb::cast(tensor.shape), texts);
   }
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
-  if (python::isPacked(tensor.type)) {
+  if (isPacked(tensor.type)) {
     uint64_t count = *numElements(tensor.shape);
     std::vector<std::byte> bytes =
         unpackBits(tensor.data.get(), elementBits(tensor.type), python::isSigned(tensor.type), count);
@@ -165,7 +165,7 @@ std::vector<runtime::InputTensor> toTensors(const std::vector<std::pair<std::str
     for (size_t i = 0; i < array.ndim(); ++i)
       tensor.shape.push_back(array.shape(i));
     tensor.data = array.data();
-    if (python::isPacked(tensor.type)) {
+    if (isPacked(tensor.type)) {
       owned.push_back(packed(name, tensor.type, array));
       tensor.data = owned.back().data();
     }

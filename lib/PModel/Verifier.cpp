@@ -96,7 +96,7 @@ Status verifyDebugTensor(const ModelDesc &model, const VariantDesc &variant, con
     }
     if (!valid)
       return Failure{who + "bad permutation"};
-    if (elementBits(tensor.type) < 8)
+    if (isPacked(tensor.type))
       return Failure{who + "elements smaller than a byte cannot be permuted"};
   }
   if (tensor.indexBound != 0 && (tensor.type != ElementType::I32 || tensor.indexBound > INT32_MAX))

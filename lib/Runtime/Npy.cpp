@@ -180,7 +180,7 @@ Result<NpyArray> readNpy(const std::string &path) {
 
 Status writeNpy(const std::string &path, const NpyArray &array) {
   std::string shape;
-  if (elementBits(array.type) < 8)
+  if (isPacked(array.type))
     shape = std::to_string(array.data.size()) + ","; // packed 4-bit elements: written as a flat array
   else
     for (uint64_t size : array.shape)

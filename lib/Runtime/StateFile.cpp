@@ -16,7 +16,7 @@ constexpr char kPositionName[] = "state.position";
 
 /// The name of a type in safetensors; empty where the format has none.
 std::string dtypeOf(ElementType type) {
-  if (elementBits(type) < 8 || type == ElementType::HIF8)
+  if (isPacked(type) || type == ElementType::HIF8)
     return "";
   if (type == ElementType::Boolean)
     return "BOOL";

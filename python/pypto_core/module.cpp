@@ -46,6 +46,7 @@ void bindDataType(nb::module_ &m) {
 
 /// Errors of the IR as Python's classes of the same names.
 void translateErrors(nb::module_ &m) {
+  // NOLINTNEXTLINE(bugprone-unused-raii): making it adds the class to the module
   nb::exception<InternalError>(m, "InternalError", PyExc_RuntimeError);
   nb::register_exception_translator([](const std::exception_ptr &error, void *) {
     try {

@@ -74,6 +74,8 @@ constexpr unsigned elementBits(ElementType type) {
     return 8;
   }
 }
+/// Whether several elements share a byte.
+constexpr bool isPacked(ElementType type) { return elementBits(type) < 8; }
 
 /// Bytes of a dense tensor, rounded up to whole bytes; nullopt when the product exceeds 2^62.
 std::optional<uint64_t> tensorBytes(ElementType type, const std::vector<uint64_t> &shape);

@@ -42,6 +42,7 @@ protected:
     std::vector<ir::VarPtr> params = freeVariables(op->body_), results = escapingTensors(op, entry.body_);
     std::set<const ir::Var *> written = writtenTensors(op->body_);
     std::vector<ir::ParamDirection> directions;
+    directions.reserve(params.size());
     for (const ir::VarPtr &param : params)
       directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
     std::vector<ir::ExprPtr> arguments(params.begin(), params.end()), returned;

@@ -198,6 +198,7 @@ void OrchestrationText::loop(const std::string &head, const std::vector<ir::Iter
                              const std::vector<ir::VarPtr> &results, const ir::StmtPtr &body,
                              const ir::ExprPtr &condition) {
   std::vector<bool> moves;
+  moves.reserve(args.size());
   for (const ir::IterArgPtr &arg : args)
     moves.push_back(ir::IsA<ir::ScalarType>(arg->type_));
   for (State before = now;; now = before) {

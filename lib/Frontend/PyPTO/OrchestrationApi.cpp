@@ -41,6 +41,7 @@ std::string joined(const std::vector<std::string> &values) {
 
 std::vector<std::string> texts(const std::vector<int64_t> &numbers) {
   std::vector<std::string> list;
+  list.reserve(numbers.size());
   for (int64_t number : numbers)
     list.push_back(std::to_string(number));
   return list;
@@ -245,6 +246,7 @@ void OrchestrationApi::closeScope() {
 
 void OrchestrationApi::array(const std::string &name, const std::vector<std::string> &values) {
   std::vector<std::string> elements;
+  elements.reserve(values.size());
   for (const std::string &value : values) // a computed number is signed
     elements.push_back(value.find_first_not_of("0123456789") == std::string::npos
                            ? value

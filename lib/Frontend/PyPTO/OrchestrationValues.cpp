@@ -212,6 +212,7 @@ OrchestrationText::Named OrchestrationText::reshape(const ir::OpView &call, cons
   view.name = fresh(target ? target->name_hint_ : "view");
   view.shape = shape;
   std::vector<std::string> extents;
+  extents.reserve(shape.size());
   for (int64_t extent : shape)
     extents.push_back(std::to_string(extent));
   api->array(view.name + "_shapes", extents);

@@ -105,6 +105,7 @@ View Orchestrator::checkedArgument(const ir::Function &function, size_t index, V
   std::vector<Number> wanted;
   if (type->shape_.size() != view.shape.size())
     fail(span, who + " expects " + std::to_string(type->shape_.size()) + " axes, not " + textOf(view.shape));
+  wanted.reserve(view.shape.size());
   for (size_t axis = 0; axis < type->shape_.size(); ++axis)
     wanted.emplace_back(extentOf(type->shape_[axis], view.shape[axis], symbols, who, span));
   if (view.isCut && !saysWhatItLoads(function, param))

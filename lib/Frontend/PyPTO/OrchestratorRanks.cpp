@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 namespace pto_mlir::pypto_frontend {
 
@@ -85,9 +86,9 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
     View view = operand ? viewOf(operand) : windowFor({ranks}, pypto::DataType::INT32, op.span_);
     if (!view.isKnown())
       fail(op.span_, op.op_->name_ + " outside a kernel takes tensors whose extents are known");
-    std::vector<int64_t> extents;
-    for (const Number &extent : view.shape)
-      extents.push_back(extent.known);
+    std::vector<int64_t> extents(view.shape.size());
+    std::transform(view.shape.begin(), view.shape.end(), extents.begin(),
+                   [](const Number &extent) { return extent.known; });
     std::vector<ir::ExprPtr> shape = ir::ConstantShape(extents);
     ir::TypePtr type = std::make_shared<const ir::TensorType>(shape, view.dtype);
     if (buffers[view.buffer].pitch)

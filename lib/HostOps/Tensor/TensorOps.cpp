@@ -21,7 +21,6 @@ Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> 
 
 namespace {
 
-bool isPacked(ElementType type) { return elementBits(type) < 8; }
 bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
 ElementType unpackedType(ElementType type) {
   return isSigned(type) ? ElementType::I8 : type == ElementType::F4E2M1 ? type : ElementType::U8;

@@ -2,6 +2,7 @@
 #include "Recurrent.h"
 #include "pto_mlir/Kernels/Recurrence.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -45,9 +46,8 @@ FailureOr<Value> Recurrent::liveSteps() {
                                top::fromDoubles(type, numbers));
   };
   if (given) {
-    std::vector<double> numbers;
-    for (int64_t step = 0; step < steps; ++step)
-      numbers.push_back(static_cast<double>(step));
+    std::vector<double> numbers(steps);
+    std::iota(numbers.begin(), numbers.end(), 0.0);
     Type type = cast<RankedTensorType>(given.getType()).getElementType();
     Value live =
         castTo(node, f.compare(reshaped(given, {1, batch}), "gt", constant({steps, 1}, type, numbers)), element);

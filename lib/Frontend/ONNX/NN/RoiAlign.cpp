@@ -37,9 +37,9 @@ struct RoiAlign {
     if (!isHalfPixel && length)
       length = f.of<top::MaxOp>(length, 1.0);
     int64_t count = bins[dim] * samples;
-    std::vector<double> steps;
+    std::vector<double> steps(count);
     for (int64_t i = 0; i < count; ++i)
-      steps.push_back((double(i) + 0.5) / double(samples));
+      steps[i] = (double(i) + 0.5) / double(samples);
     Value bin = f.of<top::MulOp>(length, 1.0 / double(bins[dim]));
     Value x = begin && bin ? f.of<top::AddOp>(begin, f.of<top::MulOp>(bin, floats(node, {1, count}, steps))) : bin;
     x = x ? node.reshape("", x, spread) : x;

@@ -47,8 +47,6 @@ std::vector<int64_t> broadcastOffsets(ArrayRef<int64_t> shape, const Weight &ope
   return result;
 }
 
-static bool isPacked(ElementType type) { return elementBits(type) < 8; }
-
 // A constant as the host library reads it: elements of less than a byte, which take one in a weight, are packed.
 static hostops::TensorView hostView(const Weight &operand, std::vector<std::vector<char>> &packed) {
   ElementType type = *fileElementType(operand.type.getElementType());

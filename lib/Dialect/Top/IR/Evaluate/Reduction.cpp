@@ -28,9 +28,11 @@ static std::vector<char> reduceFloats(Operation *op, const Weight &input, ArrayR
       isa<ReduceMaxOp>(op)   ? by([](double a, double b) { return std::isnan(a) || a > b ? a : b; })
       : isa<ReduceMinOp>(op) ? by([](double a, double b) { return std::isnan(a) || a < b ? a : b; })
                              : by([](double a, double b) { return a + b; });
-  if (isa<ReduceMeanOp>(op))
+  if (isa<ReduceMeanOp>(op)) {
+    size_t terms = values.size() / count;
     for (double &value : result)
-      value /= double(values.size() / count);
+      value /= double(terms);
+  }
   return fromDoubles(element, result);
 }
 
