@@ -11,7 +11,6 @@
 #include "pto_mlir/ISA/Insns.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -34,8 +33,9 @@ public:
   void reset(std::vector<CorePlace> cores) {
     places = std::move(cores);
     gates.clear();
-    raised.clear();
     raised.resize(places.size() * numIds);
+    for (Tokens &tokens : raised)
+      tokens.clear();
   }
 
   /// Core `from` raises `id`. When all members of the raise have arrived, `join(into, token)` merges their tokens and
@@ -47,12 +47,9 @@ public:
     gate.arrived[member].push_back(std::move(token));
     if (std::any_of(gate.arrived.begin(), gate.arrived.end(), [](auto &tokens) { return tokens.empty(); }))
       return;
-    Token all = std::move(gate.arrived[0].front());
-    gate.arrived[0].pop_front();
-    for (size_t m = 1; m < gate.arrived.size(); ++m) {
-      join(all, gate.arrived[m].front());
-      gate.arrived[m].pop_front();
-    }
+    Token all = takeFirst(gate.arrived[0]);
+    for (size_t m = 1; m < gate.arrived.size(); ++m)
+      join(all, takeFirst(gate.arrived[m]));
     for (size_t core : gate.targets) {
       raised[core * numIds + gate.targetId].push_back(all);
       delivered(core, gate.targetId);
@@ -72,12 +69,10 @@ public:
 
   /// Decrements the core's flag and returns its token; nothing if the flag is 0.
   std::optional<Token> take(size_t core, unsigned id) {
-    auto &tokens = raised[core * numIds + id];
+    Tokens &tokens = raised[core * numIds + id];
     if (tokens.empty())
       return std::nullopt;
-    std::optional<Token> token(std::move(tokens.front()));
-    tokens.pop_front();
-    return token;
+    return takeFirst(tokens);
   }
 
   /// The cores whose raise is missing before `core` can pass its wait; empty if no core has begun to raise the flag.
@@ -107,10 +102,20 @@ public:
   }
 
 private:
+  /// First in, first out. A vector: at most kMostCrossRaises tokens, and most flags of a launch are never raised, which
+  /// must cost no allocation.
+  using Tokens = std::vector<Token>;
+
+  static Token takeFirst(Tokens &tokens) {
+    Token token = std::move(tokens.front());
+    tokens.erase(tokens.begin());
+    return token;
+  }
+
   /// A raise that takes effect when all members have made it.
   struct Gate {
     std::vector<size_t> members, targets;
-    std::vector<std::deque<Token>> arrived; // per member
+    std::vector<Tokens> arrived; // per member
     unsigned targetId = 0;
   };
 
@@ -158,7 +163,7 @@ private:
 
   std::vector<CorePlace> places;
   std::map<std::tuple<CrossMode, unsigned, CoreKind, uint32_t, uint32_t>, Gate> gates;
-  std::vector<std::deque<Token>> raised; // by core, then id
+  std::vector<Tokens> raised; // by core, then id
 };
 
 } // namespace pto_mlir::isa
