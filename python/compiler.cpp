@@ -220,6 +220,16 @@ NB_MODULE(_compiler, m) {
       },
       nb::arg("program"), nb::arg("processor") = "");
   m.def(
+      "trace_pypto",
+      [](const nb::bytes &program, const std::string &processor) {
+        Errors ignored; // expand_pypto raises them
+        std::vector<std::pair<std::string, nb::bytes>> passes;
+        for (auto &[name, made] : tracePyPTO(std::string(program.c_str(), program.size()), processor, ignored))
+          passes.emplace_back(name, nb::bytes(made.data(), made.size()));
+        return passes;
+      },
+      nb::arg("program"), nb::arg("processor") = "");
+  m.def(
       "compile_pypto",
       [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks,
          const std::map<std::string, int64_t> &sizes, unsigned ranks) {

@@ -4,7 +4,10 @@
 #include "CompileModule.h"
 #include "CompilerContext.h"
 #include "Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pto_mlir/Frontend/PyPTO/RaisePyPTO.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 #include "pypto/backend/common/backend.h"
 #include "pypto/codegen/code_generator.h"
@@ -106,6 +109,48 @@ std::optional<std::string> expandPyPTOProgram(const std::string &program, const 
   if (!arch)
     return std::nullopt;
   return collect(errors, [&] { return pypto::ir::serialize(expandPyPTO(readProgram(program), *arch)); });
+}
+
+/// A kernel with the addresses that its tiles get; null where it has no such form.
+static pypto::ir::FunctionPtr placed(const pypto::ir::FunctionPtr &kernel, const pto::Target &target) {
+  CompilerContext context(MLIRContext::Threading::DISABLED);
+  Errors ignored;
+  DiagnosticCollector collector(&context, ignored);
+  try {
+    auto alone = std::make_shared<const pypto::ir::Program>(std::vector{kernel}, kernel->name_, kernel->span_);
+    PyPTOOptions options;
+    options.target = &target;
+    OwningOpRef<ModuleOp> module = lowerPyPTO(context, alone, options);
+    PassManager pm(&context);
+    pm.addPass(pto::createPTOPlanLocalMemory());
+    pypto::ir::ProgramPtr raised = succeeded(pm.run(*module)) ? raisePyPTO(*module) : nullptr;
+    return raised && raised->functions_.size() == 1 ? raised->functions_[0] : nullptr;
+  } catch (const pypto::Error &) {
+    return nullptr;
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> tracePyPTO(const std::string &program, const std::string &processor,
+                                                            Errors &errors) {
+  std::vector<std::pair<std::string, std::string>> passes;
+  const pto::Target *arch = findProcessor(processor, errors);
+  if (!arch)
+    return passes;
+  auto observe = [&](const char *pass, const pypto::ir::ProgramPtr &made) {
+    passes.emplace_back(pass, pypto::ir::serialize(made));
+  };
+  auto expanded = collect(errors, [&] { return expandPyPTO(readProgram(program), *arch, observe); });
+  if (!expanded)
+    return passes;
+  std::vector<pypto::ir::FunctionPtr> kernels;
+  for (const pypto::ir::FunctionPtr &function : (*expanded)->functions_)
+    if (llvm::is_contained({pypto::ir::FunctionType::AIC, pypto::ir::FunctionType::AIV}, function->func_type_))
+      if (pypto::ir::FunctionPtr kernel = placed(function, *arch))
+        kernels.push_back(kernel);
+  if (!kernels.empty())
+    observe("AllocateMemoryAddr",
+            std::make_shared<const pypto::ir::Program>(kernels, (*expanded)->name_, (*expanded)->span_));
+  return passes;
 }
 
 /// How a program is lowered. Nullopt for an unknown processor, with the error.

@@ -32,6 +32,12 @@ std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, c
 /// The bytes of a program as its kernels are compiled (expandPyPTO). Errors as above.
 std::optional<std::string> expandPyPTOProgram(const std::string &program, const std::string &processor, Errors &errors);
 
+/// The same step by step: (pass, bytes of the program behind it), to where it fails; `errors` then say why. The last
+/// one has the kernels alone, as they are raised from `pto` once their tiles have addresses; one that has no such form
+/// is left out.
+std::vector<std::pair<std::string, std::string>> tracePyPTO(const std::string &program, const std::string &processor,
+                                                            Errors &errors);
+
 /// Compiles the kernels of such a program to `options.output`, a `.pto` or `.pmodel`; `options.input` is its name in
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);

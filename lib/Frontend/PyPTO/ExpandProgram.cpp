@@ -175,46 +175,80 @@ ir::FunctionPtr ofOneCore(const ir::FunctionPtr &function, const isa::ArchInfo &
   return made;
 }
 
-} // namespace
-} // namespace pypto_frontend
+bool isKernel(const ir::FunctionPtr &function) {
+  return function->func_type_ == ir::FunctionType::InCore && function->level_ != ir::Level::HOST;
+}
 
-pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &given, const pto::Target &target) {
-  using namespace pypto_frontend;
-  ir::VerifyProgram(given);
-  verifyCalls(given);
-  ir::ProgramPtr program = ir::WithOrchestrators(given);
-  const isa::ArchInfo &arch = *isa::findArch(target.name);
+/// A function, and what follows for it: its scope's hints are dropped, it is for one kind of core.
+struct Staged {
+  ir::FunctionPtr function;
+  bool isScope = false, isKernel = false;
+};
+
+std::vector<Staged> outlineScopes(const ir::Program &program) {
   std::set<std::string> names;
-  for (const ir::FunctionPtr &function : program->functions_)
+  for (const ir::FunctionPtr &function : program.functions_)
     names.insert(function->name_);
-  std::vector<ir::FunctionPtr> functions, made;
-  std::set<ir::FunctionPtr> scopes;
-  for (const ir::FunctionPtr &function : program->functions_) {
+  std::vector<Staged> functions;
+  for (const ir::FunctionPtr &function : program.functions_) {
     if (function->func_type_ != ir::FunctionType::Orchestration || function->level_ == ir::Level::HOST) {
-      functions.push_back(function);
+      functions.push_back({function});
       continue;
     }
     Outliner outliner(*function, names);
     ir::FunctionPtr calls = outliner.VisitFunction(function);
-    llvm::append_range(functions, outliner.made);
-    scopes.insert(outliner.made.begin(), outliner.made.end());
-    functions.push_back(calls);
+    for (const ir::FunctionPtr &made : outliner.made)
+      functions.push_back({made, /*isScope=*/true});
+    functions.push_back({calls});
   }
-  for (const ir::FunctionPtr &function : functions) {
-    bool isKernel = function->func_type_ == ir::FunctionType::InCore && function->level_ != ir::Level::HOST;
-    auto cores = isKernel ? splitCores(function) : std::nullopt;
+  return functions;
+}
+
+std::vector<Staged> splitKernels(const std::vector<Staged> &functions, const pto::Target &target) {
+  std::vector<Staged> made;
+  for (const auto &[function, isScope, _] : functions) {
+    auto cores = isKernel(function) ? splitCores(function) : std::nullopt;
     auto mode = ir::FindEnum(function->attrs_, "split", ir::SplitMode::NONE);
     if (cores && mode != ir::SplitMode::NONE && !ir::FindAttr(cores->vector->attrs_, "split_aiv"))
       cores = splitHalves(*cores, mode, !target.directTiles);
-    if (cores)
-      checkRings(*cores->cube, arch);
-    if (cores)
-      llvm::append_range(made, std::initializer_list<ir::FunctionPtr>{ofOneCore(cores->cube, arch),
-                                                                      ofOneCore(cores->vector, arch), cores->group});
-    else
-      made.push_back(isKernel ? ofOneCore(scopes.count(function) ? withoutHints(function) : function, arch) : function);
+    if (!cores) {
+      made.push_back({isScope ? withoutHints(function) : function, isScope, isKernel(function)});
+      continue;
+    }
+    checkRings(*cores->cube, *isa::findArch(target.name));
+    for (const ir::FunctionPtr &core : {cores->cube, cores->vector})
+      made.push_back({core, isScope, /*isKernel=*/true});
+    made.push_back({cores->group});
   }
-  auto result = std::make_shared<const ir::Program>(std::move(made), program->name_, program->span_);
+  return made;
+}
+
+} // namespace
+} // namespace pypto_frontend
+
+pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &given, const pto::Target &target,
+                                  const PyPTOPassObserver &observer) {
+  using namespace pypto_frontend;
+  ir::VerifyProgram(given);
+  verifyCalls(given);
+  ir::ProgramPtr program = ir::WithOrchestrators(given);
+  auto show = [&](const char *pass, const std::vector<Staged> &functions) {
+    std::vector<ir::FunctionPtr> held;
+    for (const Staged &each : functions)
+      held.push_back(each.function);
+    auto shown = std::make_shared<const ir::Program>(std::move(held), program->name_, program->span_);
+    if (observer)
+      observer(pass, shown);
+    return shown;
+  };
+  std::vector<Staged> functions = outlineScopes(*program);
+  show("OutlineIncoreScopes", functions);
+  functions = splitKernels(functions, target);
+  show("ExpandMixedKernel", functions);
+  for (Staged &each : functions)
+    if (each.isKernel)
+      each.function = ofOneCore(each.function, *isa::findArch(target.name));
+  ir::ProgramPtr result = show("ConvertTensorToTileOps", functions);
   ir::VerifyProgram(result);
   return result;
 }

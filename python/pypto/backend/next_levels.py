@@ -10,7 +10,7 @@ def next_levels(program, today=False, processor="", ptoas=None):
     """(path -> text, what is left out by name -> the reason)."""
     files, left_out = {}, {}
     for main in device_functions(program):
-        held, missing = tree_files(_with_callees(program, main), today, processor, ptoas, dump_passes=False)
+        held, missing = tree_files(_with_callees(program, main), today, processor, ptoas)
         files |= {f"next_levels/{main.name}/{path}": text for path, text in held.items()}
         left_out |= {f"{main.name}: {name}": reason for name, reason in missing.items()}
     for call in _collectives(program):

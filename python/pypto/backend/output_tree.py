@@ -1,6 +1,5 @@
-"""The output tree of a program: kernels as `.pto` and C++, the orchestration, `kernel_config.py`, `passes_dump`.
+"""The output tree of a program: kernels as `.pto` and C++, the orchestration, `kernel_config.py`.
 
-    passes_dump/00_frontend.py, 01_outlined.py    the IR as captured; the kernels, scopes outlined
     ptoas/F.pto, F.cpp                            each kernel, and its C++
     kernels/aiv/F.cpp, kernels/aic/F.cpp          that C++ behind `kernel_entry`
     orchestration/F.cpp                           what submits the kernels (pto_orchestration_api.h)
@@ -263,11 +262,9 @@ def orchestration_files(program, today=False, processor=""):
     return _around(orchestration_of(program, mains[0], today, processor), today) if mains else {}
 
 
-def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True):
+def tree_files(program, today=False, processor="", ptoas=None):
     """(path -> text, what is left out by name -> the reason). Without an orchestrator there are the kernels only."""
     files, left_out = {}, {}
-    if dump_passes:
-        files["passes_dump/00_frontend.py"] = ir.python_print(program)
     program = ir.with_orchestrators(program)
     mains = orchestrators(program)
     kernels = _alone(program)
@@ -281,9 +278,6 @@ def tree_files(program, today=False, processor="", ptoas=None, dump_passes=True)
         else:
             kernels = orchestration.kernels
             files |= _around(orchestration, today)
-            if dump_passes:
-                held = ir.Program([kernel.function for kernel in kernels], program.name, program.span)
-                files["passes_dump/01_outlined.py"] = ir.python_print(held)
     groups = groups_of(program)
     for name, members in groups.items():
         text, reason = group_text(program, members)

@@ -16,7 +16,8 @@ def compile_program(
 ):
     """The CompiledProgram of a Program (or of a Function, alone in one; a ProgramSet where there are several
     orchestrators), and in `output_dir` its NAME.pmodel, NAME.pto
-    (unless it leaves extents open: then each call compiles for the sizes that it has), with `dump_passes` NAME.py, and
+    (unless it leaves extents open: then each call compiles for the sizes that it has), with `dump_passes` NAME.py and
+    passes_dump, and
     the output tree (pypto.backend.output_tree; of several ranks next_levels): in the calls of March 2026 where
     `backend_type` is PTO or CCE, else in today's. By default the folder is build_output/NAME_TIME, or under
     $PYPTO_PROG_BUILD_DIR. `platform` or else `backend_type` says the processor; $PTOAS_ROOT/ptoas, if set, makes the
@@ -26,6 +27,7 @@ def compile_program(
     device: the `.pmodel` has it.
     """
     from pypto.backend import next_levels
+    from pypto.ir import pass_manager
     from pypto.runtime import RunConfig
 
     if isinstance(program, ir.Function):
@@ -55,7 +57,8 @@ def compile_program(
         _write_binaries(compiled, program, folder, config)
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
-    compiled.left_out = write_tree(program, folder, backend_type, config.processor, dump_passes, others)
+        pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
+    compiled.left_out = write_tree(program, folder, backend_type, config.processor, others)
     compiled.output_dir = folder
     return compiled
 
@@ -74,18 +77,16 @@ def write_expanded(program, config):
     """Writes the output tree of a program as its kernels are compiled, where `config` asks for files and no run."""
     if not (config.codegen_only and config.save_kernels and config.save_kernels_dir):
         return
-    from pypto.ir.pass_manager import expanded
-    from pypto.language.parser.diagnostics import ParserError
+    from pypto.ir import pass_manager
+    from pypto.ir.pass_manager import expanded_or_captured
 
-    try:
-        program = expanded(program, config.processor)
-    except ParserError:  # a kernel that is compiled as several tasks
-        pass
     folder = Path(config.save_kernels_dir)
-    write_tree(program, folder, None, config.processor, config.dump_passes, {"skip_ptoas": True})
+    write_tree(expanded_or_captured(program, config.processor), folder, None, config.processor, {"skip_ptoas": True})
+    if config.dump_passes:
+        pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
 
 
-def write_tree(program, folder, backend_type, processor, dump_passes, others) -> dict:
+def write_tree(program, folder, backend_type, processor, others) -> dict:
     """Writes the output tree; gives what it lacks by name, with the reasons."""
     from pypto.backend import next_levels, output_tree
 
@@ -95,7 +96,7 @@ def write_tree(program, folder, backend_type, processor, dump_passes, others) ->
     if is_host or next_levels.independent_parts(program):
         files, left_out = next_levels.next_levels(program, not seed, processor, ptoas)
     else:
-        files, left_out = output_tree.tree_files(program, not seed, processor, ptoas, dump_passes)
+        files, left_out = output_tree.tree_files(program, not seed, processor, ptoas)
     if is_host:
         left_out["orchestration"] = "the host level has no C++; the .pmodel has it"
     if others.get("skip_ptoas"):

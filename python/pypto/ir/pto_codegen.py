@@ -27,9 +27,7 @@ def generate(program, output_dir, skip_ptoas=False, *, today=False, processor=""
 
     files, failed = tree_files(program, today, processor, None if skip_ptoas else find_ptoas(ptoas))
     if skip_ptoas:
-        kept = {
-            path: text for path, text in files.items() if re.match(r"orchestration/|passes_dump/|kernels/.*pto$", path)
-        }
+        kept = {path: text for path, text in files.items() if re.match(r"orchestration/|kernels/.*pto$", path)}
         files = kept | before_assembler(files)
         failed = {name: reason for name, reason in failed.items() if not name.endswith(".cpp")}
     for path, text in files.items():

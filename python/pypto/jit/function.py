@@ -44,18 +44,12 @@ class JITFunction(Definition):
         tasks; nothing is kept. Without any: for what the annotations say. Tensors that are written without being
         declared as Out, which a call refuses, are InOut. QueueError, a ValueError, for values that queues do not divide
         as the program says."""
-        from pypto.ir.pass_manager import expanded
-        from pypto.language.parser.diagnostics import ParserError, QueueError
+        from pypto.ir.pass_manager import expanded_or_captured
 
         given = args or keywords or not self.order
         values = self.values(args, keywords) if given else dict.fromkeys(self.order)
         program = self.program(values, promotes=True)
-        try:
-            return expanded(program, _config(config).processor)
-        except QueueError:
-            raise
-        except ParserError:
-            return program
+        return expanded_or_captured(program, _config(config).processor)
 
     def values(self, args, keywords):
         """What was passed by parameter name: numbers and Buffers. TypeError, ValueError."""

@@ -95,9 +95,11 @@ def run(program, *tensors, config=None):
     """Compiles a Program, runs it with these arguments, outputs in place, and gives the CompiledProgram. Without
     tensors, or with codegen_only, it is only compiled."""
     from pypto.ir.compiled_program import CompiledProgram
+    from pypto.ir.program_compile import write_expanded
 
     config = config or RunConfig()
     compiled = CompiledProgram(program, config)
+    write_expanded(program, config)
     if tensors and not config.codegen_only:
         compiled(*tensors, config=config)
     return compiled

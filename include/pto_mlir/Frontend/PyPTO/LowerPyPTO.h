@@ -62,7 +62,10 @@ PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::Prog
 /// The program as its kernels are compiled, written as a program: scopes of orchestrators are functions, tensors that
 /// kernels compute are tiles, a kernel of type InCore is one of type AIC or AIV, or, where it needs both kinds of core,
 /// a Group that calls one of each, with queues between them. Throws as lowerPyPTO for a kernel that cannot be divided.
-pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &program, const pto::Target &target);
+/// The observer gets the program behind each step, by the name that the public compiler's pass has.
+using PyPTOPassObserver = std::function<void(const char *pass, const pypto::ir::ProgramPtr &program)>;
+pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &program, const pto::Target &target,
+                                  const PyPTOPassObserver &observer = nullptr);
 
 /// The text of such a module with the names and spaces of the public generator: `%c8_index`, `{split = 1}`.
 std::string asGeneratorSpells(const std::string &text);
