@@ -169,9 +169,8 @@ class CompiledProgram(Dispatch):
         makes the outputs, zeros, and returns them. `config`: what of the run is recorded; what was compiled is run."""
         if config is not None and "config" in self.param_names and not _is_run_config(config):
             keywords["config"] = config  # a parameter of that name
-        elif getattr(config, "enable_chip_swimlane", 0) or getattr(config, "enable_dump_args", 0):
-            levels = config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args
-            with records.recorded(self, *levels):
+        elif (wanted := records.Wanted.from_run_config(config)).any():
+            with records.recorded(self, wanted, config.save_kernels_dir):
                 return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
         if self._open:

@@ -4,7 +4,7 @@ import inspect
 import sys
 
 from pypto.jit.definition import Definition, fingerprint
-from pypto.runtime.records import recorded
+from pypto.runtime.records import Wanted, recorded
 
 
 def key_of(value):
@@ -29,7 +29,7 @@ class JITFunction(Definition):
         config = _config(config)
         compiled, values = self._compiled(args, keywords, config)
         if not config.codegen_only:
-            with recorded(compiled, config.enable_chip_swimlane, config.save_kernels_dir, config.enable_dump_args):
+            with recorded(compiled, Wanted.from_run_config(config), config.save_kernels_dir):
                 compiled.launch(values)
 
     def compile(self, *args, config=None, **keywords):

@@ -75,10 +75,20 @@ class RunConfig:
             self.enable_chip_swimlane = self.enable_l2_swimlane
         self.enable_chip_swimlane = _level("enable_chip_swimlane", self.enable_chip_swimlane, 4)
         self.enable_dump_args = _level("enable_dump_args", self.enable_dump_args, 2)
+        self.enable_pmu = 2 if self.enable_pmu is True else self.enable_pmu
+        if self.enable_pmu not in (0, 2, 4):
+            told = "2 (PIPE_UTILIZATION) or 4 (MEMORY), which a simulated device counts"
+            raise ValueError(f"enable_pmu: expects 0, {told}, not {self.enable_pmu!r}")
         power = lambda least: lambda value: value >= least and value & (value - 1) == 0
         _each("ring_task_window", self.ring_task_window, power(4), "a power of 2 from 4 on")
         _each("ring_heap", self.ring_heap, power(1024), "a power of 2 from 1024 on")
         _each("ring_dep_pool", self.ring_dep_pool, lambda value: value >= 4, "at least 4")
+
+    def any_dfx_enabled(self) -> bool:
+        """Whether anything of a run is recorded."""
+        from pypto.runtime.records import Wanted
+
+        return Wanted.from_run_config(self).any()
 
     @property
     def ranks(self) -> int:

@@ -1,7 +1,7 @@
 """What a hand-written dispatch passes to a worker: how a call runs, and its arguments in order."""
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pypto.jit.arguments import Buffer, read
@@ -15,6 +15,9 @@ class CallConfig:
     aicpu_thread_num: Any = None
     enable_chip_swimlane: int = 0
     enable_dump_args: int = 0
+    enable_pmu: int = 0
+    enable_dep_gen: bool = False
+    enable_scope_stats: bool = False
     output_prefix: Any = None
 
     @property
@@ -26,8 +29,9 @@ class CallConfig:
         """That of a RunConfig (or the default), with these fields in place of its own. TypeError for unknown ones."""
         made = cls()
         if config is not None:
-            names = ("aicpu_thread_num", "enable_chip_swimlane", "enable_dump_args")
-            made = cls(**{name: getattr(config, name) for name in names}, output_prefix=config.save_kernels_dir)
+            names = [each.name for each in fields(cls) if hasattr(config, each.name)]
+            given = {"output_prefix": config.save_kernels_dir, **{name: getattr(config, name) for name in names}}
+            made = cls(**given)
         return replace(made, **overrides)
 
 

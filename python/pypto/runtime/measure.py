@@ -50,7 +50,7 @@ def benchmark(compiled, args, *, rounds=10, warmup=3, config=None) -> BenchmarkS
     stats = BenchmarkStats(rounds, warmup)
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "dfx_outputs" / "merged_swimlane.json"
-        with records.recorded(compiled, 1, folder):
+        with records.recorded(compiled, records.Wanted(1), folder):
             for turn in range(warmup + rounds):
                 compiled(*args)
                 if turn >= warmup:

@@ -1,11 +1,14 @@
-"""Records of a run: which core ran which task when, in the timing mode's time (`RunConfig.enable_chip_swimlane`), and
-the arguments of each task (`enable_dump_args`, pypto.runtime.dumps)."""
+"""Records of a run in the timing mode: which core ran which task when (`RunConfig.enable_chip_swimlane`), what waits
+for what (`enable_dep_gen`), cycles or bytes of kernels (`enable_pmu`), tasks in flight (`enable_scope_stats`); and the
+arguments of each task (`enable_dump_args`, pypto.runtime.dumps)."""
 
 import contextlib
+import csv
 import json
 import os
 import tempfile
 import time
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from pypto.ir import errors
@@ -18,12 +21,33 @@ def default_folder(name):
     return Path(os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output")) / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}"
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What of a run is recorded: the fields of that name of a RunConfig or CallConfig."""
+
+    enable_chip_swimlane: int = 0
+    enable_dump_args: int = 0
+    enable_pmu: int = 0
+    enable_dep_gen: bool = False
+    enable_scope_stats: bool = False
+
+    @classmethod
+    def from_run_config(cls, config):
+        return cls(**{each.name: getattr(config, each.name, each.default) for each in fields(cls)})
+
+    def any(self) -> bool:
+        return any(getattr(self, each.name) for each in fields(self))
+
+    def timed(self) -> bool:
+        """Whether any of it needs the timing mode."""
+        return any(getattr(self, each.name) for each in fields(self) if each.name != "enable_dump_args")
+
+
 @contextlib.contextmanager
-def recorded(compiled, level, folder, dumps=0):
-    """Inside, each run of a CompiledProgram is recorded under `folder`, or beside its files: when tasks ran at `level`,
-    their arguments at `dumps` (0: not)."""
+def recorded(compiled, wanted, folder):
+    """Inside, each run of a CompiledProgram is recorded under `folder`, or beside its files."""
     held = compiled.recording
-    compiled.recording = (level, dumps, folder or compiled.output_dir) if level or dumps else None
+    compiled.recording = (wanted, folder or compiled.output_dir) if wanted.any() else None
     try:
         yield
     finally:
@@ -32,40 +56,87 @@ def recorded(compiled, level, folder, dumps=0):
 
 def run(compiled, memory):
     """Runs once and writes what is recorded into dfx_outputs. ValueError for several ranks."""
-    level, dumps, folder = compiled.recording
+    wanted, folder = compiled.recording
     if getattr(compiled, "ranks", 1) > 1:
         raise ValueError(f"runs are recorded on one device, and {compiled.name} runs on {compiled.ranks} ranks")
     folder = Path(folder or default_folder(compiled.program_name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
-    if dumps:
+    if wanted.enable_dump_args:
         from pypto.runtime import dumps as dumper
 
         # What is timed as well runs on memory of its own: the run itself is that which is dumped.
-        copies = {name: data.copy() for name, data in memory.items()} if level else {}
-        dumper.run(compiled, memory, dumps, folder)
+        copies = {name: data.copy() for name, data in memory.items()} if wanted.timed() else {}
+        dumper.run(compiled, memory, wanted.enable_dump_args, folder)
         memory = copies
-    if level:
-        timed(compiled, memory, level, folder)
+    if wanted.timed():
+        timed(compiled, memory, wanted, folder)
 
 
-def timed(compiled, memory, level, folder):
-    """Runs once in timing mode and writes chip_swimlane_records.json, name_map_NAME.json and, for Perfetto,
-    merged_swimlane.json."""
+def timed(compiled, memory, wanted, folder):
+    """Runs once in timing mode and writes what is wanted of it."""
     from pto_mlir import runtime
 
-    trace = folder / "merged_swimlane.json"
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "k.pmodel"
         file.write_bytes(compiled.pmodel)
         session = runtime.InferenceSession(file, mode="timing", trace=True)
-    errors.of_run(compiled.program, session.run_in_place, memory)
-    session.write_trace(trace)
-    events = json.loads(trace.read_text())["traceEvents"]
+        errors.of_run(compiled.program, session.run_in_place, memory)
+        trace = Path(scratch) / "merged_swimlane.json"
+        session.write_trace(trace)
+        text = trace.read_text()
+    events = json.loads(text)["traceEvents"]
     names = list(dict.fromkeys([*compiled.kernel_names, *_names(events)]))
-    records = {"chip_swimlane_level": level, "tasks": tasks(events, names)}
+    made = tasks(events, names)
+    if wanted.enable_chip_swimlane:
+        (folder / "merged_swimlane.json").write_text(text)
+        _swimlane(compiled, wanted.enable_chip_swimlane, made, names, folder)
+    if wanted.enable_dep_gen:
+        edges = [{"pred": each["task_id"], "succ": succ} for each in made for succ in each["fanout"]]
+        shown = [{"task_id": each["task_id"], "name": each["name"]} for each in made]
+        (folder / "deps.json").write_text(json.dumps({"tasks": shown, "edges": edges}, indent=1) + "\n")
+    if wanted.enable_pmu:
+        counters(session.profile_kernels(), wanted.enable_pmu, folder / "pmu.csv")
+    if wanted.enable_scope_stats:
+        (folder / "scope_stats").mkdir(exist_ok=True)
+        lines = [json.dumps(each) + "\n" for each in rings(made)]
+        (folder / "scope_stats" / "scope_stats.jsonl").write_text("".join(lines))
+
+
+def _swimlane(compiled, level, made, names, folder):
+    """chip_swimlane_records.json and name_map_NAME.json."""
+    records = {"chip_swimlane_level": level, "tasks": made}
     (folder / "chip_swimlane_records.json").write_text(json.dumps(records, indent=1) + "\n")
     numbered = {"callable_id_to_name": {str(i): name for i, name in enumerate(names)}}
     (folder / f"name_map_{compiled.program_name}.json").write_text(json.dumps(numbered, indent=1) + "\n")
+
+
+def counters(kernels, event, file):
+    """pmu.csv: a row for each kernel, over its launches; event 2 has the cycles that each engine was busy and stalled
+    (sums over the cores), 4 the bytes that it read and wrote."""
+    with open(file, "w", newline="") as out:
+        writer = csv.writer(out)
+        engines = list(kernels[0]["busy"]) if event == 2 and kernels else []
+        heads = [f"{each} {what}" for each in engines for what in ("busy", "stalled")]
+        writer.writerow(["kernel", "launches", *(heads if event == 2 else ["gm_bytes_read", "gm_bytes_written"])])
+        for each in kernels:
+            cycles = [round(each[what][engine], 1) for engine in engines for what in ("busy", "stalled")]
+            row = cycles if event == 2 else [each["gm_bytes_read"], each["gm_bytes_written"]]
+            writer.writerow([each["name"], each["launches"], *row])
+
+
+def rings(made):
+    """Of each ring of tasks (a scope's depth): how many it had, and how many at most from submission to their end."""
+    found = []
+    for ring in sorted({each["ring_id"] for each in made}):
+        mine = [each for each in made if each["ring_id"] == ring]
+        # What ends makes room for what is submitted at the same time.
+        moments = [(each["submitted_us"], 1) for each in mine] + [(each["end_time_us"], -1) for each in mine]
+        inside = peak = 0
+        for _, step in sorted(moments):
+            inside += step
+            peak = max(peak, inside)
+        found.append({"ring": ring, "tasks": len(mine), "task_window_peak": peak})
+    return found
 
 
 def blocks(events):

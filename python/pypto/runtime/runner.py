@@ -1,12 +1,12 @@
 """What a test harness runs compiled programs with: RunResult, and folders that hold a program, inputs and outputs."""
 
 import importlib.util
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pypto.runtime import RunConfig, run  # noqa: F401
-from pypto.runtime.records import recorded
+from pypto.runtime.records import Wanted, recorded
 
 _SWIMLANE_FULL_LEVEL = 4
 _SWIMLANE_MAX_LEVEL = 4
@@ -29,22 +29,7 @@ class RunResult:
         return f"PASS{name}{time}" if self.passed else f"FAIL{name}: {self.error}{time}"
 
 
-@dataclass(frozen=True)
-class _DfxOpts:
-    """The part of a RunConfig that asks for records of a run."""
-
-    enable_chip_swimlane: int = 0
-    enable_dump_args: int = 0
-    enable_pmu: int = 0
-    enable_dep_gen: bool = False
-    enable_scope_stats: bool = False
-
-    @classmethod
-    def from_run_config(cls, config):
-        return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
-
-    def any(self) -> bool:
-        return any(getattr(self, each.name) for each in fields(self))
+_DfxOpts = Wanted  # as harnesses call it
 
 
 def _load_golden(path):
@@ -111,7 +96,7 @@ def _execute_on_device(
     missing = [name for name in names if name not in values]
     if missing:  # harnesses pass by position
         values = dict(zip(names, values.values(), strict=True))
-    with recorded(chip_callable, dfx.enable_chip_swimlane, work_dir, dfx.enable_dump_args):
+    with recorded(chip_callable, dfx, work_dir):
         chip_callable(**{name: values[name] for name in names})
     outputs = {name: tensors[name] for name in golden.__outputs__}
     if validate:

@@ -263,6 +263,7 @@ def test_directions_are_held_to():
         ({"ring_task_window": 6}, "ring_task_window: expects a power of 2 from 4 on, not 6"),
         ({"ring_heap": 512}, "ring_heap"),
         ({"ring_dep_pool": [4, 4, 4]}, "ring_dep_pool: a list has 4 entries, not 3"),
+        ({"enable_pmu": 1}, r"enable_pmu: expects 0, 2 \(PIPE_UTILIZATION\) or 4 \(MEMORY\), which .* counts, not 1"),
         ({"enable_chip_swimlane": 5}, "enable_chip_swimlane: expects 0 to 4, not 5"),
     ],
 )

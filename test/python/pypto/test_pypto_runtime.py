@@ -1,5 +1,6 @@
 """`run`, `ir.compile`, ChipWorker and programs in class form, against numpy."""
 
+import csv
 import json
 import os
 from pathlib import Path
@@ -224,6 +225,36 @@ def test_records_say_which_core_ran_which_task_when(tmp_path):
         assert after["task_id"] in before["fanout"] and after["start_time_us"] >= before["end_time_us"]
     assert all(each["core_type"] == "aiv" and each["duration_us"] > 0 for each in tasks)
     assert json.loads((folder / "merged_swimlane.json").read_text())["traceEvents"]
+
+
+def test_records_of_edges_counters_and_rings(tmp_path):
+    a, b, c = numbers(16, 32), numbers(16, 32, seed=1), zeros(16, 32)
+    wanted = {"enable_dep_gen": True, "enable_scope_stats": True, "save_kernels_dir": tmp_path}
+    run(Graph, a, b, c, config=RunConfig(enable_pmu=2, **wanted))
+    np.testing.assert_array_equal(c, np.maximum(a + b, 0) + a)
+    folder = tmp_path / "dfx_outputs"
+    assert {each.name for each in folder.iterdir()} == {"deps.json", "pmu.csv", "scope_stats"}
+    deps = json.loads((folder / "deps.json").read_text())
+    first, second, third = (each["task_id"] for each in deps["tasks"])
+    assert [each["name"] for each in deps["tasks"]] == ["add", "relu", "add"]
+    assert {(each["pred"], each["succ"]) for each in deps["edges"]} >= {(first, second), (second, third)}
+    rings = [json.loads(line) for line in (folder / "scope_stats/scope_stats.jsonl").read_text().splitlines()]
+    assert rings == [{"ring": 0, "tasks": 3, "task_window_peak": 3}]
+
+    def table():
+        with open(folder / "pmu.csv", newline="") as file:
+            return {row["kernel"]: row for row in csv.DictReader(file)}
+
+    cycles = table()
+    assert cycles["add"]["launches"] == "2" and float(cycles["add"]["AIV V busy"]) > 0
+    assert float(cycles["relu"]["AIC M busy"]) == 0
+    assert float(cycles["add"]["AIV MTE2 busy"]) > 2 * float(cycles["relu"]["AIV MTE2 busy"])
+    run(Graph, a, b, c, config=RunConfig(enable_pmu=4, **wanted))
+    size = 16 * 32 * 4
+    assert {name: (int(row["gm_bytes_read"]), int(row["gm_bytes_written"])) for name, row in table().items()} == {
+        "add": (4 * size, 2 * size),
+        "relu": (size, size),
+    }
 
 
 def test_records_of_jit_and_of_compiled_programs(tmp_path):
