@@ -119,6 +119,30 @@ def test_range_and_nonzero(tmp_path):
     check(tmp_path, [{"x": np.float32(grid), "n": np.array(n)} for n, grid in zip((3, 0, 8), grids)])
 
 
+def test_a_size_made_of_two_choices(tmp_path):
+    """What a number follows from ends with the version that computed it; the number outlives it."""
+    counts = []
+    for i in "12":
+        counts += [
+            node("NonZero", [f"x{i}"], [f"places{i}"]),
+            node("Shape", [f"places{i}"], [f"size{i}"]),
+            node("Gather", [f"size{i}", "one"], [f"n{i}"], axis=0),
+            node("Min", [f"n{i}", "most"], [f"k{i}"]),
+            node("TopK", [f"x{i}", f"k{i}"], [f"top{i}", f"at{i}"]),
+            node("ReduceSum", [f"top{i}"], [f"sum{i}"]),
+        ]
+    save(
+        tmp_path / "m.onnx",
+        [*counts, node("Min", ["k1", "k2"], ["k"]), node("TopK", ["x", "k"], ["y", "at"])],
+        [info("x1", F, [3]), info("x2", F, [2]), info("x", F, [4])],
+        [info("y", F, ["k"]), info("sum1", F, [1]), info("sum2", F, [1])],
+        [weight("one", np.array([1])), weight("most", np.array([4]))],
+    )
+    x = RANDOM.standard_normal(4).astype(np.float32)
+    feeds = [([1, 0, 2], [3, 4]), ([1, 2, 3], [0, 4]), ([0, 5, 0], [6, 7])]
+    check(tmp_path, [{"x1": np.float32(a), "x2": np.float32(b), "x": x} for a, b in feeds])
+
+
 def test_branches_of_different_shapes_feed_ops(tmp_path):
     """The rows of a branch pass through a product and a loop of their own length."""
     then = helper.make_graph([node("Abs", ["x"], ["t"])], "then", [], [info("t", F, [4, 3])])

@@ -121,6 +121,10 @@ std::string Importer::rootOf(const Graph &graph, std::string name) {
         graph.nodes, [&](const ::onnx::NodeProto *node) { return llvm::is_contained(node->output(), name); });
     if (producer == graph.nodes.end() || !isSizeArithmetic((*producer)->op_type()))
       return name;
+    // A choice among versions gives `name`: what it was computed from has ended with each version.
+    if (llvm::any_of((*producer)->input(),
+                     [&](const std::string &input) { return !input.empty() && !isDefined(input); }))
+      return name;
     SmallVector<std::string> open;
     for (const std::string &input : (*producer)->input())
       if (!input.empty() && !constant(input) && !llvm::is_contained(open, input))
