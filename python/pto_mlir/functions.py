@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import local_functions
 from .errors import UserError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict
             break
         result["remarks"] += [f"{_title(function)}: computed by its function's body" for function in functions]
         return result
-    if last is not first:
+    if str(last) != str(first):
         how = "by its function's body" if functions else "without its sequences"
         raise UserError(f"{first}\n  {how}: {last}")
     raise first
@@ -68,9 +69,18 @@ def _refused(errors: str, model_def: str) -> list[Function]:
     if not model:
         return []
     local = {_title((function.domain, function.name)): (function.domain, function.name) for function in model.functions}
+    if local:
+        try:
+            local_functions.check(model)
+        except UserError as error:
+            raise UserError(f"{model_def}: {error}") from None
+    nodes = [node for node in local_functions.broken_nodes(model) if _title((node.domain, node.op_type)) in refused]
+    broken = {_title((node.domain, node.op_type)) for node in nodes}
     opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
     found = []
     for title in refused:
+        if title in broken:  # no body can help
+            continue
         domain, _, name = title.rpartition(".")
         if title in local:
             found.append(local[title])

@@ -71,3 +71,64 @@ def test_what_no_body_helps():
         backend.run_model(model([N("Random", ["x"], ["y"], domain="my.functions")], [body]), [np.ones((2, 3))])
     with pytest.raises(UserError, match=r"my.functions.None, opset 1\): is not supported$"):
         backend.Rep(model([N("None", ["x"], ["y"], domain="my.functions")], []))
+
+
+def _other(name, *inputs):
+    return N(name, list(inputs), ["b"], domain="my.functions")
+
+
+def _twice(i):
+    """A function that calls the next one twice."""
+    calls = [N(f"F{i + 1}", [a], [b], domain="my.functions") for a, b in (("a", "c"), ("c", "b"))]
+    return function(f"F{i}", ["a"], ["b"], calls)
+
+
+LAST = function("F40", ["a"], ["b"], [N("Neg", ["a"], ["b"])])
+BRANCHES = [
+    helper.make_graph([node], "g", [], [helper.make_tensor_value_info("b", TensorProto.FLOAT, None)])
+    for node in (_other("F0", "a"), N("Neg", ["a"], ["b"]))
+]
+BROKEN = {
+    "itself": ([function("F0", ["a"], ["b"], [_other("F0", "a")])], "F0' calls itself: my.functions.F0 -> my.f"),
+    "a circle": (
+        [function("F0", ["a"], ["b"], [_other("F1", "a")]), function("F1", ["a"], ["b"], [_other("F0", "a")])],
+        "F0 -> my.functions.F1 -> my.functions.F0",
+    ),
+    "itself in a branch": (
+        [
+            function(
+                "F0",
+                ["a"],
+                ["b"],
+                [N("If", ["a"], ["b"], then_branch=BRANCHES[0], else_branch=BRANCHES[1])],
+            )
+        ],
+        "F0' calls itself",
+    ),
+    "a trillion nodes": ([*map(_twice, range(40)), LAST], "become more than 1,048,576 nodes"),
+    "two of one name": ([function("F0", ["a"], ["b"], [N("Neg", ["a"], ["b"])])] * 2, "F0' is defined twice"),
+    "a name of the model's": ([function("F0", ["a"], ["b"], [N("Add", ["a", "x"], ["b"])])], "F0': .*input 'x'"),
+    "no output": ([function("F0", ["a"], ["b"], [N("Neg", ["a"], ["c"])])], "no node computes its output 'b'"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_functions_that_are_none(what, tmp_path):
+    functions, reason = BROKEN[what]
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model([N("F0", ["x"], ["y"], domain="my.functions")], functions).SerializeToString())
+    with pytest.raises(UserError, match=rf"^\S*m.onnx: .*{reason}.*$"):
+        compiler.transform(str(path), "m", None, [], str(tmp_path / "m.mlir"), "")
+    assert not (tmp_path / "m.mlir").exists()
+
+
+def test_no_body_helps_a_node_that_is_wrong():
+    """Softmax and Relu have bodies; an attribute of another type, or another number of inputs, is refused all the
+    same, in one line."""
+    for nodes, reason in (
+        ([N("Softmax", ["x"], ["y"], axis=1.5)], "'axis' must be of type INT, not FLOAT"),
+        ([N("Relu", ["x", "x"], ["y"])], "has 2 inputs, takes 1"),
+        ([N("Relu", ["x"], ["y"]), N("Relu", ["x"], ["y"])], "defines 'y' a second time"),
+    ):
+        with pytest.raises(UserError, match=f"^.*{reason}$"):
+            backend.Rep(model(nodes, []))
