@@ -1,5 +1,6 @@
 """The ONNX importer, top-fold and top-fuse against onnxruntime, op by op, and models that the importer rejects."""
 
+import os
 import re
 import struct
 import subprocess
@@ -146,6 +147,8 @@ def test_external_data(tmp_path):
         ("../w.bin", 0, "inside the model's folder"),
         ("/etc/passwd", 0, "inside the model's folder"),
         ("none.bin", 0, "no such file"),
+        (".", 0, "no regular file"),
+        ("pipe", 0, "no regular file"),
         ("link.bin", 0, "inside the model's folder"),
         ("w.bin", 4, "outside the file"),
         ("w.bin", 2**63, "outside the file"),
@@ -157,6 +160,7 @@ def test_bad_external_data(location, offset, reason, tmp_path):
     for where in (tmp_path, folder):
         (where / "w.bin").write_bytes(bytes(24))
     (folder / "link.bin").symlink_to(tmp_path / "w.bin")
+    os.mkfifo(folder / "pipe")  # reading it would wait for ever
     tensor = TensorProto(name="w", data_type=F, dims=[6], data_location=TensorProto.EXTERNAL)
     for key, value in (("location", location), ("offset", str(offset)), ("length", "24")):
         tensor.external_data.add(key=key, value=value)
@@ -304,6 +308,29 @@ def test_shape_syntax(text, tmp_path):
     path = make(tmp_path / "m.onnx", [N("Relu", "x")], {"x": ["n", 3]}, ["y"])
     code, _, err = pto_opt("--import-onnx", path, "--input-shapes", text)
     assert code == 1 and len(err.splitlines()) == 1 and "list of lists of positive integers" in err
+
+
+@pytest.mark.parametrize("op, more", [("Expand", [2**40]), ("Tile", [2**40]), ("Expand", [2**20, 2**20, 1])])
+def test_tensors_larger_than_any_memory(op, more, tmp_path):
+    path = make(tmp_path / "m.onnx", [N(op, "x s")], {"x": [1]}, ["y"], {"s": i64(*more)})
+    refused(path, "takes more than 1 TiB, which is the most")
+
+
+def test_attributes_that_no_operator_takes(tmp_path):
+    node = N("Concat", "x x", axis=0)
+    node.attribute.add().CopyFrom(helper.make_attribute("axis", 1))
+    refused(make(tmp_path / "a.onnx", [node], {"x": [1]}, ["y"]), "has attribute 'axis' twice")
+    node = N("Concat", "x x")
+    node.attribute.add(name="axis", type=onnx.AttributeProto.INT, ref_attr_name="a")
+    refused(make(tmp_path / "b.onnx", [node], {"x": [1]}, ["y"]), "'axis' refers to a function's attribute outside")
+
+
+def test_what_is_listed_twice(tmp_path):
+    refused(make(tmp_path / "a.onnx", [N("Relu", "x")], {"x": [1]}, ["y", "y"]), "output 'y' is listed twice")
+    model = onnx.load(make(tmp_path / "b.onnx", [N("Relu", "x")], {"x": [1]}, ["y"]))
+    model.opset_import.append(helper.make_opsetid("ai.onnx", 17))
+    (tmp_path / "b.onnx").write_bytes(model.SerializeToString())
+    refused(tmp_path / "b.onnx", "imports opsets 13 and 17 of domain 'ai.onnx'")
 
 
 def test_versions(tmp_path):

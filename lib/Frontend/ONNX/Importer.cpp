@@ -9,6 +9,7 @@
 #include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Strings.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Support/ElementType.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
@@ -114,6 +115,33 @@ std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto
   return "";
 }
 
+// What is wrong with a node's attributes whatever its operator is; "" if nothing.
+static std::string attributeProblem(const ::onnx::NodeProto &proto) {
+  llvm::StringSet<> names;
+  for (const auto &attribute : proto.attribute()) {
+    if (!names.insert(attribute.name()).second)
+      return "has attribute '" + attribute.name() + "' twice";
+    if (!attribute.ref_attr_name().empty())
+      return "attribute '" + attribute.name() + "' refers to a function's attribute outside of a function";
+  }
+  return "";
+}
+
+// A run would not find a place for a tensor above it.
+static constexpr int64_t kMostBytes = int64_t{1} << 40;
+
+std::string Importer::sizeProblem(const ::onnx::NodeProto &proto) {
+  for (const std::string &output : proto.output()) {
+    if (!isDefined(output) || !type(output).hasStaticShape())
+      continue;
+    std::optional<int64_t> bytes = top::tensorBytes(type(output));
+    if (!bytes || *bytes > kMostBytes)
+      return "output '" + output + "' of shape " + shapeText(type(output).getShape()) +
+             " takes more than 1 TiB, which is the most";
+  }
+  return "";
+}
+
 void Importer::importNode(const ::onnx::NodeProto &proto) {
   auto poison = [&] {
     for (const std::string &output : proto.output())
@@ -142,6 +170,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
                                                         : " to " + std::to_string(entry->maxInputs)));
   if (llvm::all_of(proto.output(), [](const std::string &output) { return output.empty(); }))
     return reject("has no output");
+  if (std::string wrong = attributeProblem(proto); !wrong.empty())
+    return reject(wrong);
   std::optional<std::string> problem = inputProblem(proto, *entry);
   if (!problem)
     return poison();
@@ -153,6 +183,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   Node node(*this, proto, opset.value_or(1));
   if (failed(isUsers ? importUserKernel(node, proto) : entry->import(node)) || !node.checkAttributesUsed())
     return poison();
+  if (std::string large = sizeProblem(proto); !large.empty())
+    return reject(large);
   if (rows && rows->axis >= 0)
     grown[value(proto.output(0))] = *rows;
   for (const std::string &output : proto.output())

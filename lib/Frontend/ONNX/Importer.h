@@ -188,6 +188,8 @@ private:
   static std::string nameOfKernel(const ::onnx::NodeProto &node);
   bool hasUserKernel(const ::onnx::NodeProto &node) const;
   mlir::LogicalResult importUserKernel(Node &node, const ::onnx::NodeProto &proto);
+  /// Why the node's outputs are larger than any memory, "" if they are not.
+  std::string sizeProblem(const ::onnx::NodeProto &node);
   /// The opset version of a node; nullopt when the model does not import its domain.
   std::optional<int64_t> opsetOf(const ::onnx::NodeProto &node) const;
   void finishFunction(mlir::func::FuncOp func);

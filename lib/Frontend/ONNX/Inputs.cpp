@@ -18,7 +18,10 @@ bool Importer::checkModel() {
     report("IR version " + Twine(model.ir_version()) + " is newer than " + Twine(kMaxIRVersion) +
            ", the newest supported one");
   for (const auto &import : model.opset_import())
-    opsets[canonicalDomain(import.domain())] = import.version();
+    if (auto [it, isNew] = opsets.try_emplace(canonicalDomain(import.domain()), import.version());
+        !isNew && it->second != import.version())
+      report("imports opsets " + Twine(it->second) + " and " + Twine(import.version()) + " of domain '" +
+             import.domain() + "'");
   auto it = opsets.find("");
   if (it != opsets.end() && it->second > kMaxOpset)
     report("opset " + Twine(it->second) + " is newer than " + Twine(kMaxOpset) + ", the newest supported one");
@@ -140,7 +143,7 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
     int64_t size = number ? *number : dim->dim_value();
     bool isEmpty = size == 0 && fixed; // the model says so
     if ((size < 1 && !isEmpty) || size > INT32_MAX)
-      return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
+      return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be from 1 to " + Twine(INT32_MAX));
     if (fixed && size != dim->dim_value())
       return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) +
                   " is given");

@@ -163,6 +163,8 @@ std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uin
     if (!llvm::StringRef(real).starts_with(root) ||
         (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
       return fail("must be a path inside the model's folder");
+    if (!llvm::sys::fs::is_regular_file(real)) // a pipe would be waited for
+      return fail("is no regular file");
     auto opened = llvm::MemoryBuffer::getFile(real, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!opened)
       return fail("cannot open: " + opened.getError().message());

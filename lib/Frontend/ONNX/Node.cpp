@@ -69,11 +69,8 @@ static const AttributeProto *typed(Node &node, StringRef name, AttributeProto::A
   const AttributeProto *attribute = node.attr(name);
   if (!attribute || attribute->type() == type)
     return attribute;
-  if (!attribute->ref_attr_name().empty())
-    (void)node.error("attribute '" + name + "' refers to a function's attribute outside of a function");
-  else
-    (void)node.error("attribute '" + name + "' must be of type " + AttributeProto::AttributeType_Name(type) + ", not " +
-                     AttributeProto::AttributeType_Name(attribute->type()));
+  (void)node.error("attribute '" + name + "' must be of type " + AttributeProto::AttributeType_Name(type) + ", not " +
+                   AttributeProto::AttributeType_Name(attribute->type()));
   return nullptr;
 }
 

@@ -49,6 +49,10 @@ bool Importer::selectNodes() {
       outputs.push_back(output.name());
   if (outputs.empty())
     report("has no outputs");
+  llvm::StringSet<> listed;
+  for (const std::string &output : outputs)
+    if (!listed.insert(output).second)
+      report("output '" + output + "' is listed twice");
   placeStateOutputs();
   llvm::SmallPtrSet<const ::onnx::NodeProto *, 32> needed;
   SmallVector<const ::onnx::NodeProto *> pending;
