@@ -3,6 +3,7 @@
 #include "Diagnostics.h"
 #include "SizedImport.h"
 #include "pto_mlir/Compiler/Compiler.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
@@ -142,6 +143,32 @@ static OwningOpRef<ModuleOp> importLists(const TransformOptions &options, MLIRCo
   return importModel(options, options.sizes, context, errors);
 }
 
+/// Counts ops and weights; remarks weights with NaN, which is what a training that failed leaves.
+static void summarise(ModuleOp module, top::WeightStore &store, TransformSummary &summary) {
+  if (auto nodes = module->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
+    summary.nodes = nodes.getInt();
+  llvm::StringSet<> seen, named;
+  auto remarkNaN = [&](StringRef name, const top::Weight &weight) {
+    if (top::holdsNaN(weight) && named.insert(name).second)
+      summary.remarks.push_back("weight '" + name.str() + "' holds NaN, and so does what is computed from it");
+  };
+  module.walk([&](Operation *op) {
+    if (auto weight = dyn_cast<top::WeightOp>(op)) {
+      if (!seen.insert(weight.getName()).second)
+        return;
+      if (const top::Weight *entry = store.lookup(weight.getName())) {
+        summary.weightBytes += entry->bytes.size();
+        remarkNaN(weight.getName(), *entry);
+      }
+    } else if (mlir::isa<top::TopDialect>(op->getDialect())) {
+      ++summary.ops;
+    } else if (op->getNumResults() == 1) {
+      if (std::optional<top::Weight> constant = top::getConstant(op->getResult(0)))
+        remarkNaN(top::getTensorName(op->getResult(0)), *constant);
+    }
+  });
+}
+
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
   CompilerContext context;
   TransformSummary summary;
@@ -149,19 +176,7 @@ std::optional<TransformSummary> transformModel(const TransformOptions &options, 
                                                         : importRanges(options, context, summary, errors);
   if (!module)
     return std::nullopt;
-  if (auto nodes = (*module)->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
-    summary.nodes = nodes.getInt();
-  top::WeightStore &store = context.getLoadedDialect<top::TopDialect>()->weights();
-  llvm::StringSet<> seen;
-  module->walk([&](Operation *op) {
-    if (auto weight = dyn_cast<top::WeightOp>(op)) {
-      if (seen.insert(weight.getName()).second)
-        if (const top::Weight *entry = store.lookup(weight.getName()))
-          summary.weightBytes += entry->bytes.size();
-    } else if (mlir::isa<top::TopDialect>(op->getDialect())) {
-      ++summary.ops;
-    }
-  });
+  summarise(*module, context.getLoadedDialect<top::TopDialect>()->weights(), summary);
   std::string problem;
   if (failed(top::writeTopModule(*module, options.mlirFile, problem))) {
     errors.push_back(problem);

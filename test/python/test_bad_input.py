@@ -372,6 +372,30 @@ def test_windows_beyond_the_unified_buffer_are_taken_in_parts(command, tmp_path)
     np.testing.assert_array_equal(third, np.maximum(x, 0))
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("count", [3, 300])
+def test_weights_that_hold_nan_are_remarked(command, kind, count, tmp_path):
+    """A large weight and one that is inline; infinities are masks."""
+    numbers = np.ones(count, kind)
+    numbers[0] = -np.inf
+    for value, expected in ((-1, False), (np.nan, True)):
+        numbers[1] = value
+        model = save_model(
+            tmp_path / "w.onnx",
+            [
+                helper.make_node("Cast", ["w"], ["c"], to=onnx.TensorProto.FLOAT),
+                helper.make_node("Add", ["x", "c"], ["y"]),
+            ],
+            [("x", [count])],
+            [("y", [count])],
+            [onnx.numpy_helper.from_array(numbers, "w")],
+        )
+        code, out, _ = command(
+            model_transform, "--model_name", "m", "--model_def", model, "--mlir", tmp_path / "w.mlir"
+        )
+        assert code == 0 and ("holds NaN" in out) == expected, out
+
+
 def _names(model, place: str, name: str):
     """Renames one tensor of the model."""
     graph = model.graph

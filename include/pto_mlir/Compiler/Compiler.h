@@ -48,7 +48,7 @@ struct TransformSummary {
   int64_t ops = 0;                          // top ops
   int64_t weightBytes = 0;                  // bytes of the weights in use
   std::map<std::string, SizeRange> bounded; // dimensions whose sizes are known at run time
-  std::vector<std::string> remarks;         // why a range became versions
+  std::vector<std::string> remarks;         // why a range became versions; weights with NaN
 };
 
 /// Imports ONNX to a top .mlir and a weights file next to it. Nullopt on failure, with `errors`; then nothing is

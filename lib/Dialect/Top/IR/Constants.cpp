@@ -194,6 +194,24 @@ std::vector<char> fromInts(Type element, ArrayRef<int64_t> values) {
   return bytes;
 }
 
+template <typename Bits> static bool anyAbove(ArrayRef<char> bytes, Bits infinity) {
+  Bits greatest = 0; // without a branch, so that it is as fast as memory
+  for (size_t i = 0; i < bytes.size(); i += sizeof(Bits))
+    greatest = std::max<Bits>(greatest, load<Bits>(bytes.data() + i) & static_cast<Bits>(~Bits(0)) >> 1);
+  return greatest > infinity;
+}
+
+bool holdsNaN(const Weight &weight) {
+  Type element = weight.type.getElementType();
+  if (element.isF32())
+    return anyAbove<uint32_t>(weight.bytes, 0x7f800000);
+  if (element.isF16())
+    return anyAbove<uint16_t>(weight.bytes, 0x7c00);
+  if (element.isBF16())
+    return anyAbove<uint16_t>(weight.bytes, 0x7f80);
+  return element.isF64() && anyAbove<uint64_t>(weight.bytes, uint64_t{0x7ff} << 52);
+}
+
 std::optional<double> getSplat(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() == 0)

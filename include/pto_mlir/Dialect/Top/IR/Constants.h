@@ -26,6 +26,9 @@ std::vector<char> toFloats(const Weight &weight, mlir::FloatType type);
 /// Bytes of `values` converted to an integer type (low bits) or a float type (rounded).
 std::vector<char> fromInts(mlir::Type elementType, llvm::ArrayRef<int64_t> values);
 
+/// Whether an element of a type with a NaN of 16 bits or more is one.
+bool holdsNaN(const Weight &weight);
+
 /// The value of a constant whose elements are all equal; nullopt otherwise.
 std::optional<double> getSplat(mlir::Value value);
 
