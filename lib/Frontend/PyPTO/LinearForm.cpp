@@ -5,12 +5,16 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
 using namespace mlir;
 
 namespace pto_mlir::pypto_frontend {
+
+/// Narrower integers wrap around.
+static bool isWide(Type type) { return type.isIndex() || type.isInteger(64); }
 
 void LinearForm::add(Value value, int64_t times) {
   if (auto known = getConstantIntValue(value)) {
@@ -20,11 +24,11 @@ void LinearForm::add(Value value, int64_t times) {
   Operation *op = value.getDefiningOp();
   if (op && mlir::isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return add(op->getOperand(0), times);
-  if (op && mlir::isa<arith::AddIOp, arith::SubIOp>(op)) {
+  if (op && mlir::isa<arith::AddIOp, arith::SubIOp>(op) && isWide(value.getType())) {
     add(op->getOperand(0), times);
     return add(op->getOperand(1), mlir::isa<arith::AddIOp>(op) ? times : -times);
   }
-  if (auto product = dyn_cast_or_null<arith::MulIOp>(op))
+  if (auto product = dyn_cast_or_null<arith::MulIOp>(op); product && isWide(value.getType()))
     for (unsigned i : {0, 1})
       if (auto known = getConstantIntValue(product->getOperand(i)))
         return add(product->getOperand(1 - i), times * *known);
@@ -58,7 +62,7 @@ static Bounds boundsOfIndex(scf::ForOp loop) {
   return bounds;
 }
 
-Bounds boundsOf(Value value) {
+static Bounds boundsByOp(Value value) {
   if (auto known = getConstantIntValue(value))
     return {known, known};
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -75,7 +79,12 @@ Bounds boundsOf(Value value) {
   if (mlir::isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return boundsOf(op->getOperand(0));
   if (mlir::isa<arith::AddIOp, arith::SubIOp>(op))
-    return boundsOf(LinearForm(value));
+    return isWide(value.getType()) ? boundsOf(LinearForm(value)) : Bounds();
+  if (auto choice = dyn_cast<arith::SelectOp>(op)) {
+    Bounds a = boundsOf(choice.getTrueValue()), b = boundsOf(choice.getFalseValue());
+    return {a.least && b.least ? Bound(std::min(*a.least, *b.least)) : std::nullopt,
+            a.most && b.most ? Bound(std::max(*a.most, *b.most)) : std::nullopt};
+  }
   if (op->getNumOperands() != 2 || op->getNumResults() != 1)
     return {};
   Bounds a = boundsOf(op->getOperand(0)), b = boundsOf(op->getOperand(1));
@@ -88,13 +97,22 @@ Bounds boundsOf(Value value) {
   if (mlir::isa<arith::MaxSIOp>(op))
     return {either(a.least, b.least, false), both(a.most, b.most, false)};
   bool positive = a.least && *a.least >= 0 && b.least && *b.least > 0;
-  if (mlir::isa<arith::MulIOp>(op) && a.least && *a.least >= 0 && b.least && *b.least >= 0)
+  if (mlir::isa<arith::MulIOp>(op) && isWide(value.getType()) && a.least && *a.least >= 0 && b.least && *b.least >= 0)
     return {times(a.least, b.least), times(a.most, b.most)};
   if (mlir::isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(op) && positive)
     return {0, a.most ? Bound(*a.most / *b.least) : std::nullopt};
   if (mlir::isa<arith::RemSIOp, arith::RemUIOp>(op) && positive)
     return {0, either(a.most, b.most ? Bound(*b.most - 1) : std::nullopt, true)};
   return {};
+}
+
+Bounds boundsOf(Value value) {
+  Bounds bounds = boundsByOp(value);
+  auto type = dyn_cast<IntegerType>(value.getType());
+  if (!type || type.getWidth() >= 64 || type.getWidth() == 1 || type.isUnsigned())
+    return bounds;
+  int64_t most = llvm::maxIntN(type.getWidth());
+  return {std::max(bounds.least.value_or(-most - 1), -most - 1), std::min(bounds.most.value_or(most), most)};
 }
 
 /// Of a sum with the smaller (or greater) of two values, the bound with either of them holds.

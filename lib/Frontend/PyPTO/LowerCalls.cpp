@@ -217,6 +217,8 @@ Value Lowering::load(const ir::OpView &call, const ir::CallPtr &op, const ir::Va
   auto type = ir::As<ir::TileType>(op->type_);
   bool cut = type && type->tile_view_ && !type->tile_view_->valid_shape.empty();
   std::vector<ir::ExprPtr> sizes = cut ? type->tile_view_->valid_shape : call.Elements("shapes");
+  if (call.Elements("valid_shape").size() > sizes.size()) // its rows lie along several axes
+    sizes = call.Elements("valid_shape");
   Value view = valueOf(call.Operand("tensor"));
   Value tile = destination(*op, var);
   Value part = window(view, call.Elements("offsets"), sizes);
@@ -237,6 +239,11 @@ Value Lowering::store(const ir::OpView &call, const ir::CallPtr &op, const ir::V
   auto move = b.create<pto::TStoreOp>(loc, tile, window(view, offsets, sizes));
   if (call.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add)
     move.setAtomicType(pto::AtomicType::atomic_add);
+  if (call.Keyword<bool>("relu").value_or(false)) {
+    if (cast<pto::TileBufType>(tile.getType()).getLoc() != pto::AddressSpace::acc)
+      fail(op->span_, "a store with relu=True is of a tile in Acc; use `pl.relu` for others");
+    move.setReluPreMode(pto::ReluPreMode::normal_relu);
+  }
   return view;
 }
 

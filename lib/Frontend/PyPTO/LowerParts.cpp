@@ -38,8 +38,30 @@ Value Lowering::partOf(Value tile, const std::vector<ir::ExprPtr> &offsets, pto:
   if (!part.hasStaticValid())
     fail(span, "a part of a tile whose valid extent is known at run time is not lowered yet");
   auto view = whole.withShape(part.getRows(), part.getCols()).withValid(part.getValidRows(), part.getValidCols());
-  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, Value(),
-                                  Value(), b.getI64ArrayAttr({part.getRows(), part.getCols()}));
+  bool isAll = part.getValidRows() == part.getRows() && part.getValidCols() == part.getCols();
+  Value rows = isAll ? Value() : indexConstant(part.getValidRows());
+  Value cols = isAll ? Value() : indexConstant(part.getValidCols());
+  return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, rows, cols,
+                                  b.getI64ArrayAttr({part.getRows(), part.getCols()}));
+}
+
+/// The op that has written `tile`, which nothing else uses, if nothing since then touches memory; else null.
+static Operation *justWritten(Value tile, Operation *now) {
+  if (!tile.getDefiningOp<pto::AllocTileOp>() || !tile.hasOneUse())
+    return nullptr;
+  auto writer = dyn_cast<MemoryEffectOpInterface>(*tile.user_begin());
+  if (!writer || writer->getBlock() != now->getBlock() || writer.getEffectOnValue<MemoryEffects::Read>(tile))
+    return nullptr;
+  for (Operation *op = writer->getNextNode(); op && op != now; op = op->getNextNode())
+    if (!isMemoryEffectFree(op))
+      return nullptr;
+  return writer.getEffectOnValue<MemoryEffects::Write>(tile) ? writer.getOperation() : nullptr;
+}
+
+/// Whether the result is said to lie where the operand does.
+static bool liesIn(const ir::TileTypePtr &type, const ir::ExprPtr &operand) {
+  auto whole = ir::As<ir::TileType>(operand->type_);
+  return type->memref_ && whole && whole->memref_ && *type->memref_ == *whole->memref_;
 }
 
 /// A window of a tile in boxes as another name of its bytes: of all its rows (of its columns where the boxes go by
@@ -79,9 +101,30 @@ Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::V
   if (auto from = cast<pto::TileBufType>(whole.getType()); from.isBoxed() && from.getLoc() != pto::AddressSpace::vec)
     return boxedPart(call, op, var);
   Value part = partOf(whole, call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
+  if (liesIn(type, call.Operand("x")))
+    return part;
   Value tile = destination(*op, var);
   b.create<pto::TMovOp>(loc, part, tile);
   return tile;
+}
+
+/// Writes the source to the part; what only it reads is computed there.
+void Lowering::replacePart(const ir::ExprPtr &source, Value part) {
+  Value tile = valueOf(source);
+  Operation *writer =
+      isLastUse(source) && tile.getType() == part.getType() ? justWritten(tile, part.getDefiningOp()) : nullptr;
+  if (!writer) {
+    b.create<pto::TMovOp>(loc, tile, part);
+    return;
+  }
+  writer->moveAfter(part.getDefiningOp());
+  tile.replaceAllUsesWith(part);
+  values[ir::As<ir::Var>(source).get()] = part;
+  holders.erase(tile);
+  for (auto &[key, buffer] : buffers)
+    if (buffer == tile)
+      buffer = nullptr;
+  tile.getDefiningOp()->erase();
 }
 
 Value Lowering::assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
@@ -92,7 +135,7 @@ Value Lowering::assemble(const ir::OpView &call, const ir::CallPtr &op, const ir
   auto from = cast<pto::TileBufType>(source.getType());
   Value target = changeable(call.Operand("target"), op, var);
   if (from.getLoc() == pto::AddressSpace::vec) {
-    b.create<pto::TMovOp>(loc, source, partOf(target, offsets, from, op->span_));
+    replacePart(call.Operand("source"), partOf(target, offsets, from, op->span_));
     return target;
   }
   if (offsets.size() != 2)

@@ -148,6 +148,7 @@ private:
 
   // Parts of tiles (LowerParts.cpp).
   bool isLastUse(const ir::ExprPtr &operand) const;
+  void replacePart(const ir::ExprPtr &source, mlir::Value part);
   mlir::Value changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value partOf(mlir::Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
                      const ir::Span &span);

@@ -22,8 +22,8 @@ LogicalResult Raiser::statement(Operation *op) {
   // Order within a core, which the compiler makes again.
   if (mlir::isa<pto::SetFlagOp, pto::WaitFlagOp, pto::RecordEventOp, pto::WaitEventOp>(op))
     return success();
-  if (mlir::isa<pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp, func::ReturnOp,
-                scf::YieldOp>(op))
+  if (mlir::isa<pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp, pto::SubsetOp,
+                func::ReturnOp, scf::YieldOp>(op))
     return success();
   if (auto load = dyn_cast<pto::TLoadOp>(op))
     return this->load(load);

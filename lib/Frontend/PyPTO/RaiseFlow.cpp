@@ -18,6 +18,8 @@ static void readUnwritten(Block &block, llvm::SetVector<Value> &written, llvm::S
           (operand != of.dst || llvm::is_contained(of.inputs, operand)))
         if (Value root = rootOf(operand); !written.contains(root))
           found.insert(root);
+    if (of.dst && partOf(of.dst) && !written.contains(rootOf(of.dst)))
+      found.insert(rootOf(of.dst)); // the rest stays as it is
     if (of.dst)
       written.insert(rootOf(of.dst));
     bool isSection = mlir::isa<pto::SectionCubeOp, pto::SectionVectorOp>(op);

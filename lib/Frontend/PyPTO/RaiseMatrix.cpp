@@ -1,4 +1,4 @@
-// Windows of a pointer as windows of a matrix in row-major order.
+// Windows of a pointer as windows of an array in row-major order.
 #include "RaiseMatrix.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
@@ -25,42 +25,46 @@ std::pair<LinearForm, LinearForm> split(const LinearForm &form, int64_t pitch) {
       row.terms[value] = coefficient / pitch;
     else
       col.terms[value] = coefficient;
+  if (rows < 0 && row.terms.empty()) { // what is left brings it back
+    row.constant = 0;
+    col.constant = form.constant;
+  }
   return {row, col};
 }
 
-FailureOr<Matrix> matrixOf(pto::PartitionViewOp part) {
+FailureOr<Rows> rowsOf(pto::PartitionViewOp part) {
   auto view = part.getSource().getDefiningOp<pto::MakeTensorViewOp>();
   auto strides = view ? getConstantIntValues(getAsOpFoldResult(view.getStrides())) : std::nullopt;
-  auto refuse = [&]() -> FailureOr<Matrix> {
-    return part.emitOpError("is no window of a matrix in row-major order, which PyPTO's tensors are");
+  auto refuse = [&]() -> FailureOr<Rows> {
+    return part.emitOpError("is no window of an array in row-major order, which PyPTO's tensors are");
   };
   if (!strides || strides->empty())
     return refuse();
   Builder builder(part.getContext());
   SmallVector<OpFoldResult> sizes = getAsOpFoldResult(part.getSizes());
-  Matrix matrix;
-  matrix.first = baseOf(view.getPtr()).second;
-  matrix.rows = builder.getIndexAttr(1);
-  matrix.cols = sizes.back();
-  bool isColumn = getConstantIntValue(matrix.cols) == 1;
+  Rows rows;
+  rows.first = baseOf(view.getPtr()).second;
+  rows.cols = sizes.back();
+  bool isColumn = getConstantIntValue(rows.cols) == 1;
   bool isRowMajor = !view.getLayout() || *view.getLayout() == pto::Layout::nd || isColumn;
   if (!isRowMajor || (strides->back() != 1 && !isColumn))
     return refuse();
   for (auto [offset, stride] : llvm::zip(part.getOffsets(), *strides))
-    matrix.first.add(LinearForm(offset), stride);
+    rows.first.add(LinearForm(offset), stride);
   for (size_t i = sizes.size() - 1; i-- > 0;) {
-    auto size = getConstantIntValue(sizes[i]), rows = getConstantIntValue(matrix.rows);
+    auto size = getConstantIntValue(sizes[i]);
     if (size == 1)
       continue;
-    if (matrix.pitch && (!size || !rows || (*strides)[i] != *rows * matrix.pitch))
+    auto inner = rows.axes.empty() ? std::nullopt : getConstantIntValue(rows.axes.front().size);
+    if (inner && size && (*strides)[i] == *inner * rows.axes.front().stride) // goes on where the inner axis ends
+      rows.axes.front().size = builder.getIndexAttr(*size * *inner);
+    else if ((*strides)[i] > 0)
+      rows.axes.insert(rows.axes.begin(), {sizes[i], (*strides)[i]});
+    else
       return refuse();
-    matrix.rows = matrix.pitch ? OpFoldResult(builder.getIndexAttr(*size * *rows)) : sizes[i];
-    matrix.pitch = matrix.pitch ? matrix.pitch : (*strides)[i];
   }
-  if (matrix.pitch < 0 || (matrix.pitch == 0 && getConstantIntValue(matrix.rows) != 1))
-    return refuse();
-  matrix.hint = sizes.size() > 1 ? (*strides)[strides->size() - 2] : 0;
-  return matrix;
+  rows.hint = sizes.size() > 1 ? (*strides)[strides->size() - 2] : 0;
+  return rows;
 }
 
 LinearForm formOf(OpFoldResult extent) {
@@ -68,31 +72,44 @@ LinearForm formOf(OpFoldResult extent) {
   return known ? LinearForm(*known) : LinearForm(cast<Value>(extent));
 }
 
-std::optional<int64_t> reach(const Matrix &matrix) {
-  LinearForm end = matrix.first;
-  end.add(formOf(matrix.cols), 1);
-  end.add(formOf(matrix.rows), matrix.pitch);
-  end.constant -= matrix.pitch;
+std::optional<int64_t> reach(const Rows &rows) {
+  LinearForm end = rows.first;
+  end.add(formOf(rows.cols), 1);
+  for (const Rows::Axis &axis : rows.axes) {
+    end.add(formOf(axis.size), axis.stride);
+    end.constant -= axis.stride;
+  }
   return boundsOf(end).most;
 }
 
-FailureOr<int64_t> pitchOf(ArrayRef<std::pair<Operation *, Matrix>> windows, int64_t elements) {
-  int64_t pitch = 0, widest = 0;
-  for (auto &[op, matrix] : windows) {
-    auto width = boundsOf(formOf(matrix.cols)).most;
+FailureOr<SmallVector<int64_t>> stridesOf(ArrayRef<std::pair<Operation *, Rows>> windows, int64_t elements) {
+  int64_t widest = 0;
+  SmallVector<int64_t> strides;
+  for (auto &[op, rows] : windows) {
+    auto width = boundsOf(formOf(rows.cols)).most;
     widest = std::max(widest, width ? *width : elements);
-    if (matrix.pitch && pitch && matrix.pitch != pitch)
-      return op->emitOpError("has rows ") << matrix.pitch << " elements apart, another window of the argument " << pitch
-                                          << ": PyPTO's tensors have one shape";
-    pitch = matrix.pitch ? matrix.pitch : pitch;
+    for (const Rows::Axis &axis : rows.axes)
+      if (!llvm::is_contained(strides, axis.stride))
+        strides.push_back(axis.stride);
   }
-  if (pitch && pitch < widest)
-    return windows.front().first->emitOpError("has ")
-           << widest << " columns in rows that lie " << pitch << " elements apart, for which PyPTO has no form";
-  for (auto &[op, matrix] : windows)
-    if (!pitch && matrix.hint >= widest)
-      pitch = matrix.hint;
-  return pitch ? pitch : elements;
+  llvm::sort(strides, std::greater<int64_t>());
+  for (size_t i = 1; i < strides.size(); ++i)
+    if (strides[i - 1] % strides[i])
+      return windows.front().first->emitOpError("has, with the other windows of the argument, rows ")
+             << strides[i - 1] << " and rows " << strides[i] << " elements apart: PyPTO's tensors have one shape";
+  if (!strides.empty() && strides.back() < widest)
+    return windows.front().first->emitOpError("has ") << widest << " columns in rows that lie " << strides.back()
+                                                      << " elements apart, for which PyPTO has no form";
+  for (auto &[op, rows] : windows)
+    if (strides.empty() && rows.hint >= widest)
+      strides.push_back(rows.hint);
+  if (strides.empty())
+    strides.push_back(elements);
+  strides.push_back(1);
+  if (strides.size() > 5)
+    return windows.front().first->emitOpError("is, with the other windows of the argument, of an array of ")
+           << strides.size() << " axes; tensors of PyPTO's kernels have 5 at most";
+  return strides;
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -1,4 +1,4 @@
-// Windows of a pointer as windows of a matrix in row-major order.
+// Windows of a pointer as windows of an array in row-major order.
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_RAISEMATRIX_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_RAISEMATRIX_H
 
@@ -7,21 +7,27 @@
 
 namespace pto_mlir::pypto_frontend {
 
-/// A window as rows of a matrix: its axes before the last one count rows.
-struct Matrix {
+/// A window: rows of `cols` elements each, repeated along axes.
+struct Rows {
+  struct Axis {
+    mlir::OpFoldResult size; ///< not 1
+    int64_t stride;          ///< in elements
+  };
   LinearForm first; ///< elements that the argument has before it
-  mlir::OpFoldResult rows, cols;
-  int64_t pitch = 0; ///< elements between two rows; 0 where there is one
-  int64_t hint = 0;  ///< of one row: what its view calls the pitch
+  mlir::OpFoldResult cols;
+  llvm::SmallVector<Axis> axes; ///< the outer one first
+  int64_t hint = 0;             ///< of one row: what its view calls the distance to the next
 };
 
-/// Fails with an error for windows whose rows do not lie at even distances.
-mlir::FailureOr<Matrix> matrixOf(pto::PartitionViewOp part);
+/// Fails with an error for windows whose innermost axis has gaps.
+mlir::FailureOr<Rows> rowsOf(pto::PartitionViewOp part);
 LinearForm formOf(mlir::OpFoldResult extent);
 /// Elements of the argument up to the window's last one; nullopt where their number has no bound.
-std::optional<int64_t> reach(const Matrix &matrix);
-/// Elements between two rows of the matrix that all windows are of: all `elements` where each window has one row.
-mlir::FailureOr<int64_t> pitchOf(llvm::ArrayRef<std::pair<mlir::Operation *, Matrix>> windows, int64_t elements);
+std::optional<int64_t> reach(const Rows &rows);
+/// The strides of the array that all windows are of, each a multiple of the next, the last one 1. Where each window has
+/// one row the first stride is all `elements`.
+mlir::FailureOr<llvm::SmallVector<int64_t>> stridesOf(llvm::ArrayRef<std::pair<mlir::Operation *, Rows>> windows,
+                                                      int64_t elements);
 
 /// The argument that a pointer is ahead of, and by how many elements.
 std::pair<mlir::Value, LinearForm> baseOf(mlir::Value pointer);

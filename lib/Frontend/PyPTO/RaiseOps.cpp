@@ -48,7 +48,7 @@ LogicalResult saysOnly(Operation *op, const ir::OpRow &row) {
   for (NamedAttribute attribute : op->getAttrDictionary()) {
     StringRef name = attribute.getName();
     bool isKnown = name == "operandSegmentSizes" || (name == "rmode" && row.Find("mode") >= 0) ||
-                   (name == "cmpMode" && row.Find("cmp_type") >= 0);
+                   (name == "cmpMode" && row.Find("cmp_type") >= 0) || (name == "reluPreMode" && row.Find("relu") >= 0);
     if (!isKnown && defaults.get(name) != attribute.getValue())
       return op->emitOpError("says ") << name << ", for which PyPTO's " << std::string(row.name) << " has no keyword";
   }
@@ -93,6 +93,8 @@ LogicalResult Raiser::store(pto::TStoreOp op) {
   auto type = cast<pto::TileBufType>(op.getSrc().getType());
   if (isShape(to->sizes, type.getValidRows(), type.getValidCols()))
     arguments.pop_back();
+  if (op.getReluPreMode() == pto::ReluPreMode::normal_relu)
+    arguments.emplace_back("relu", true);
   return evaluate(op, "tile.store", std::move(arguments));
 }
 

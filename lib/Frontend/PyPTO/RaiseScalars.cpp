@@ -56,7 +56,12 @@ static std::optional<ir::NodeKind> comparisonOf(Operation *op) {
   return std::nullopt;
 }
 
-/// The operator of PyPTO that computes the same; narrower integers than 64 bits wrap around, which its numbers do not.
+/// The type in which PyPTO computes what has this type.
+static DataType computedIn(Type type) {
+  return type.isInteger(1) ? DataType::BOOL : type.isInteger(64) ? DataType::INDEX : *dtypeOf(type);
+}
+
+/// The operator of PyPTO that computes the same, in integers as wide.
 static std::optional<ir::NodeKind> kindOf(Operation *op) {
   using K = std::optional<ir::NodeKind>;
   if (op->getNumOperands() != 2 || op->getNumResults() != 1)
@@ -79,7 +84,7 @@ static std::optional<ir::NodeKind> kindOf(Operation *op) {
         .Case("andi", ir::NodeKind::And)
         .Case("ori", ir::NodeKind::Or)
         .Default(std::nullopt);
-  if (!type.isIndex() && !type.isInteger(64))
+  if (!type.isIndex() && !type.isInteger(64) && !type.isInteger(32))
     return std::nullopt;
   return llvm::StringSwitch<K>(name)
       .Case("addi", ir::NodeKind::Add)
@@ -107,6 +112,37 @@ LogicalResult Raiser::constant(arith::ConstantOp op) {
   return success();
 }
 
+/// PyPTO has numbers of 64 bits, and narrower ones where an element or an argument has that type.
+LogicalResult Raiser::convert(Operation *op, ir::ExprPtr value) {
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+  if (from.isInteger(1) || to.isInteger(1) || !dtypeOf(from) || !dtypeOf(to))
+    return op->emitOpError("has no form in PyPTO");
+  if (computedIn(from) != computedIn(to)) {
+    Bounds bounds = boundsOf(op->getOperand(0));
+    if (mlir::isa<arith::IndexCastUIOp>(op) && (!bounds.least || *bounds.least < 0))
+      return op->emitOpError("widens what may be negative as if it had no sign, for which PyPTO has no form");
+    value = ir::MakeUnary(ir::NodeKind::Cast, value, computedIn(to), ir::Span());
+  }
+  scalars[op->getResult(0)] = value;
+  return success();
+}
+
+/// A branch whose arms hand on a number each.
+LogicalResult Raiser::select(arith::SelectOp op, ArrayRef<ir::ExprPtr> operands) {
+  auto dtype = op.getType().isInteger(1) ? std::optional(DataType::BOOL) : dtypeOf(op.getType());
+  if (!dtype)
+    return op->emitOpError("has no form in PyPTO");
+  auto arm = [](const ir::ExprPtr &value) -> ir::StmtPtr {
+    auto yield = std::make_shared<const ir::YieldStmt>(std::vector<ir::ExprPtr>{value}, ir::Span());
+    return std::make_shared<const ir::SeqStmts>(std::vector<ir::StmtPtr>{yield}, ir::Span());
+  };
+  ir::VarPtr result = variable("r", std::make_shared<const ir::ScalarType>(computedIn(op.getType())));
+  out.push_back(std::make_shared<const ir::IfStmt>(operands[0], arm(operands[1]), std::optional(arm(operands[2])),
+                                                   std::vector<ir::VarPtr>{result}, ir::Span()));
+  scalars[op] = result;
+  return success();
+}
+
 LogicalResult Raiser::arithmetic(Operation *op) {
   if (auto number = dyn_cast<arith::ConstantOp>(op))
     return constant(number);
@@ -116,10 +152,10 @@ LogicalResult Raiser::arithmetic(Operation *op) {
     if (!operands.back())
       return failure();
   }
-  if (mlir::isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    scalars[op->getResult(0)] = operands[0];
-    return success();
-  }
+  if (mlir::isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
+    return convert(op, operands[0]);
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    return select(choice, operands);
   auto kind = kindOf(op);
   if (!kind)
     return op->emitOpError("has no form in PyPTO");
@@ -129,7 +165,7 @@ LogicalResult Raiser::arithmetic(Operation *op) {
       return op->emitOpError("divides what may be negative, which rounds toward zero here and down in PyPTO");
   }
   Type type = op->getResult(0).getType();
-  DataType dtype = type.isInteger(1) ? DataType::BOOL : type.isF32() ? DataType::FP32 : DataType::INDEX;
+  DataType dtype = computedIn(type);
   ir::ExprPtr made = ir::MakeBinary(*kind, operands[0], operands[1], dtype, ir::Span());
   // What several read is computed once.
   bool several = !op->getResult(0).use_empty() && !op->getResult(0).hasOneUse();

@@ -45,17 +45,43 @@ ir::ExprPtr numberOf(int64_t value, DataType dtype) {
 }
 
 Value rootOf(Value tile) {
+  while (Operation *view = tile.getDefiningOp()) {
+    if (!mlir::isa<pto::TReshapeOp, pto::SubsetOp>(view))
+      break;
+    tile = view->getOperand(0);
+  }
+  return tile;
+}
+
+pto::SubsetOp partOf(Value tile) {
   while (auto reshape = tile.getDefiningOp<pto::TReshapeOp>())
     tile = reshape.getOperand();
-  return tile;
+  return tile.getDefiningOp<pto::SubsetOp>();
+}
+
+/// The type of a tile; of a part that lies in the valid extent of the whole at each of its places, all is valid.
+static pto::TileBufType typeOf(Value tile) {
+  auto type = cast<pto::TileBufType>(tile.getType());
+  auto part = tile.getDefiningOp<pto::SubsetOp>();
+  if (!part || type.hasStaticValid())
+    return type;
+  auto whole = typeOf(part.getSource());
+  int64_t sizes[] = {type.getRows(), type.getCols()}, valid[] = {type.getValidRows(), type.getValidCols()};
+  int64_t all[] = {whole.getValidRows(), whole.getValidCols()};
+  for (unsigned i : {0, 1}) {
+    LinearForm end(part.getOffsets()[i]);
+    auto last = boundsOf(end).most;
+    if (ShapedType::isDynamic(valid[i]) && !ShapedType::isDynamic(all[i]) && last && *last + sizes[i] <= all[i])
+      valid[i] = sizes[i];
+  }
+  return type.withValid(valid[0], valid[1]);
 }
 
 /// The type of a tile; null where PyPTO has none like it.
 ir::TileTypePtr Raiser::tile(Value value) {
-  ir::TileTypePtr &known = types[value];
-  if (known)
+  if (ir::TileTypePtr known = types.lookup(value))
     return known;
-  auto type = cast<pto::TileBufType>(value.getType());
+  pto::TileBufType type = typeOf(value);
   auto dtype = dtypeOf(type.getElementType());
   auto space = spaceOf(type.getLoc());
   Value root = rootOf(value);
@@ -69,11 +95,13 @@ ir::TileTypePtr Raiser::tile(Value value) {
                                          valid(type.getValidCols(), alloc ? alloc.getValidCol() : Value())};
   if (!validShape[0] || !validShape[1])
     return nullptr;
-  ir::MemRefPtr &memref = memrefs[root];
+  std::optional<ir::MemRefPtr> memref; // a part is a tile of its own, which is copied to the whole
   auto address = alloc && alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
-  if (!memref)
-    memref = std::make_shared<const ir::MemRef>(*space, address ? numberOf(*address, DataType::INT64) : nullptr,
-                                                pto::getTileBytes(type), memrefs.size() - 1);
+  if (auto found = memrefs.find(root); found != memrefs.end() && !partOf(value))
+    memref = found->second;
+  else if (!partOf(value))
+    memref = memrefs[root] = std::make_shared<const ir::MemRef>(
+        *space, address ? numberOf(*address, DataType::INT64) : nullptr, pto::getTileBytes(type), memrefNumber++);
   std::vector<ir::ExprPtr> shape = {numberOf(type.getRows()), numberOf(type.getCols())};
   PyPTOOptions options;
   options.target = &pto::targetOf(value.getDefiningOp());
@@ -92,7 +120,7 @@ ir::TileTypePtr Raiser::tile(Value value) {
     if (tileType(*type.getContext(), *made, options) != wanted)
       return nullptr;
   }
-  return known = made;
+  return types[value] = made;
 }
 
 ir::VarPtr Raiser::assign(const std::string &name, const ir::TypePtr &type, const ir::ExprPtr &value) {
@@ -113,7 +141,7 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
                                                              type->tile_view_, type->memory_space_);
   // The box may be padded more than PyPTO's; what is valid is the same.
   bool same = given && given->dtype_ == type->dtype_ && given->shape_.size() == type->shape_.size();
-  auto of = cast<pto::TileBufType>(dst.getType());
+  pto::TileBufType of = typeOf(dst);
   int64_t valid[] = {of.getValidRows(), of.getValidCols()};
   for (size_t i = 0; same && i < type->shape_.size(); ++i) {
     auto extent = ir::ConstantInt(given->shape_[i]), box = ir::ConstantInt(type->shape_[i]);
@@ -122,8 +150,23 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
   if (!same)
     return op->emitOpError("writes another type of tile than PyPTO's ")
            << std::string(name) << ", which gives " << ir::python_print(call->type_);
-  held[rootOf(dst)] = {assign("t", type, call), dst};
+  ir::VarPtr made = assign("t", type, call);
+  if (auto part = partOf(dst))
+    return insert(op, dst, made);
+  held[rootOf(dst)] = {made, dst};
   return success();
+}
+
+/// A write to a part of a tile: the whole with the part replaced.
+LogicalResult Raiser::insert(Operation *op, Value dst, const ir::VarPtr &made) {
+  auto part = dst.getDefiningOp<pto::SubsetOp>();
+  if (!part)
+    return op->emitOpError("writes to another view of a part of a tile, for which PyPTO has no form");
+  auto offsets = list(op, part.getOffsets());
+  ir::ExprPtr whole = succeeded(offsets) ? read(op, part.getSource()) : nullptr;
+  if (!whole)
+    return failure();
+  return define(op, part.getSource(), "tile.assemble", {{"", whole}, {"", ir::ExprPtr(made)}, {"", *offsets}});
 }
 
 LogicalResult Raiser::create(Operation *op, Value root) {
@@ -136,6 +179,20 @@ LogicalResult Raiser::create(Operation *op, Value root) {
 }
 
 ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
+  if (auto part = value.getDefiningOp<pto::SubsetOp>()) {
+    ir::ExprPtr whole = read(op, part.getSource());
+    auto offsets = whole ? list(op, part.getOffsets()) : FailureOr<ir::ExprPtr>(failure());
+    ir::TileTypePtr wanted = tile(value);
+    if (auto of = whole ? ir::As<ir::TileType>(whole->type_) : nullptr; wanted && of) // lies where it does
+      wanted = std::make_shared<const ir::TileType>(wanted->shape_, wanted->dtype_, of->memref_, wanted->tile_view_,
+                                                    wanted->memory_space_);
+    if (succeeded(offsets) && !wanted)
+      op->emitOpError("reads a part of a tile whose valid extent is known at run time only");
+    if (failed(offsets) || !wanted)
+      return nullptr;
+    ir::Attrs arguments = {{"", whole}, {"", shapeOf(value)}, {"", *offsets}};
+    return assign("v", wanted, ir::CreateOp("tile.slice", std::move(arguments), ir::Span()));
+  }
   Value root = rootOf(value);
   auto found = held.find(root);
   if (found == held.end() && isScratch) {

@@ -69,7 +69,7 @@ FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argum
   if (whole && llvm::all_of(found, isWhole))
     return whole;
   int64_t elements = 0;
-  SmallVector<std::pair<Operation *, Matrix>> windows;
+  SmallVector<std::pair<Operation *, Rows>> windows;
   auto include = [&](Operation *op, std::optional<int64_t> most) -> LogicalResult {
     elements = std::max(elements, most.value_or(0));
     return most ? success()
@@ -88,19 +88,21 @@ FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argum
       auto part = dyn_cast<pto::PartitionViewOp>(user);
       if (!part)
         return user->emitOpError("uses a view in a way that PyPTO has no form for");
-      FailureOr<Matrix> matrix = matrixOf(part);
-      if (failed(matrix) || failed(include(part, reach(*matrix))))
+      FailureOr<Rows> rows = rowsOf(part);
+      if (failed(rows) || failed(include(part, reach(*rows))))
         return failure();
-      windows.emplace_back(part, *matrix);
+      windows.emplace_back(part, *rows);
     }
   }
   std::vector<int64_t> shape = {elements};
   if (!windows.empty()) {
-    FailureOr<int64_t> pitch = pitchOf(windows, elements);
-    if (failed(pitch))
+    FailureOr<SmallVector<int64_t>> strides = stridesOf(windows, elements);
+    if (failed(strides))
       return failure();
-    pitches[argument] = *pitch;
-    shape = {int64_t(llvm::divideCeil(elements, *pitch)), *pitch};
+    shape = {int64_t(llvm::divideCeil(elements, strides->front()))};
+    for (size_t i = 1; i < strides->size(); ++i)
+      shape.push_back((*strides)[i - 1] / (*strides)[i]);
+    arrays[argument] = std::move(*strides);
   }
   return ir::TypePtr(std::make_shared<const ir::TensorType>(shape, dtype));
 }
@@ -148,17 +150,24 @@ FailureOr<Raiser::Window> Raiser::window(Operation *op, Value value) {
   ir::VarPtr tensor = tensors.lookup(argument);
   if (!tensor)
     return op->emitOpError("moves what is no argument");
-  auto pitch = pitches.find(argument);
-  if (pitch == pitches.end()) {
+  auto strides = arrays.find(argument);
+  if (strides == arrays.end()) {
     FailureOr<ir::ExprPtr> offsets = list(op, part.getOffsets()), sizes = list(op, part.getSizes());
     if (failed(offsets) || failed(sizes))
       return failure();
     return Window{tensor, *offsets, *sizes};
   }
-  FailureOr<Matrix> matrix = matrixOf(part);
-  FailureOr<ir::ExprPtr> offsets = places(op, matrix->first, {pitch->second, 1});
-  std::vector<ir::ExprPtr> sizes = {sum(op, formOf(matrix->rows)), sum(op, formOf(matrix->cols))};
-  if (failed(offsets) || !sizes[0] || !sizes[1])
+  FailureOr<Rows> rows = rowsOf(part);
+  FailureOr<ir::ExprPtr> offsets = places(op, rows->first, strides->second);
+  if (failed(offsets))
+    return failure();
+  std::vector<ir::ExprPtr> sizes;
+  for (int64_t stride : ArrayRef(strides->second).drop_back()) {
+    const Rows::Axis *axis = llvm::find_if(rows->axes, [&](const Rows::Axis &axis) { return axis.stride == stride; });
+    sizes.push_back(axis == rows->axes.end() ? numberOf(1) : sum(op, formOf(axis->size)));
+  }
+  sizes.push_back(sum(op, formOf(rows->cols)));
+  if (llvm::is_contained(sizes, nullptr))
     return failure();
   return Window{tensor, *offsets, std::make_shared<const ir::MakeTuple>(sizes, ir::Span())};
 }

@@ -27,6 +27,8 @@ Operands operandsOf(mlir::Operation *op);
 llvm::SetVector<mlir::Value> readUnwritten(mlir::Block &block);
 /// The buffer that a tile is, or is another view of.
 mlir::Value rootOf(mlir::Value tile);
+/// The part of another tile that a tile is, or is another view of; null for a whole one.
+pto::SubsetOp partOf(mlir::Value tile);
 /// PyPTO's element type of a type of the dialect, or of a number.
 std::optional<pypto::DataType> dtypeOf(mlir::Type type);
 /// Fails with an error for an attribute that the operation has no keyword for.
@@ -44,6 +46,8 @@ private:
   mlir::LogicalResult block(mlir::Block &block);
   mlir::LogicalResult statement(mlir::Operation *op);
   mlir::LogicalResult arithmetic(mlir::Operation *op);
+  mlir::LogicalResult convert(mlir::Operation *op, ir::ExprPtr value);
+  mlir::LogicalResult select(mlir::arith::SelectOp op, llvm::ArrayRef<ir::ExprPtr> operands);
   mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult load(pto::TLoadOp op);
   mlir::LogicalResult store(pto::TStoreOp op);
@@ -96,6 +100,7 @@ private:
   ir::VarPtr variable(const std::string &name, const ir::TypePtr &type);
   ir::VarPtr assign(const std::string &name, const ir::TypePtr &type, const ir::ExprPtr &value);
   mlir::LogicalResult define(mlir::Operation *op, mlir::Value dst, std::string_view name, ir::Attrs arguments);
+  mlir::LogicalResult insert(mlir::Operation *op, mlir::Value dst, const ir::VarPtr &made);
   std::optional<ir::Attr> keyword(mlir::Operation *op, const ir::OpParam &param, mlir::Value dst);
   mlir::FailureOr<ir::ExprPtr> list(mlir::Operation *op, mlir::ValueRange values);
 
@@ -103,10 +108,11 @@ private:
   std::vector<ir::VarPtr> params;
   std::vector<ir::StmtPtr> out;
   llvm::DenseMap<mlir::Value, ir::ExprPtr> scalars;
-  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors; // by argument
-  llvm::DenseMap<mlir::Value, int64_t> pitches;    // elements between rows, of arguments that views show in parts
-  llvm::MapVector<mlir::Value, Held> held;         // by buffer
+  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors;                // by argument
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> arrays; // strides of arguments that views show in parts
+  llvm::MapVector<mlir::Value, Held> held;                        // by buffer
   llvm::DenseMap<mlir::Value, ir::MemRefPtr> memrefs;
+  unsigned memrefNumber = 0;
   llvm::DenseMap<mlir::Value, ir::TileTypePtr> types;
   llvm::SetVector<mlir::Value> unwritten; // buffers that are created, since something is read first
   unsigned count = 0;

@@ -42,11 +42,27 @@ TypePtr Deducer::view() const {
   return make(std::move(shape), *ElementTypeOf(type), spaceOf(type), std::move(valid));
 }
 
+/// The axes before the last one as one.
+static Shape Flattened(const Shape &extents) {
+  ExprPtr rows = Constant(1);
+  for (size_t i = 0; i + 1 < extents.size(); ++i) {
+    auto size = ConstantInt(extents[i]), before = ConstantInt(rows);
+    rows = size && before ? Constant(*size * *before)
+           : before == 1  ? extents[i]
+           : size == 1    ? rows
+                          : MakeBinary(NodeKind::Mul, rows, extents[i], DataType::INDEX, extents[i]->span_);
+  }
+  return {rows, extents.back()};
+}
+
+/// A tile of two axes may be loaded from a tensor of more: its rows are the rows of the window that valid_shape says.
 TypePtr Deducer::load() const {
   TypePtr type = first();
   const Shape &whole = shapeOf(type);
   Shape offsets = call.Elements("offsets"), valid = call.Elements("valid_shape"),
         shape = call.Elements(row.Find("shapes") >= 0 ? "shapes" : "shape");
+  if (offsets.size() == whole.size() && valid.size() == whole.size() && shape.size() == 2 && whole.size() > 2)
+    return make(std::move(shape), *ElementTypeOf(type), call.Enum<MemorySpace>("target_memory"), Flattened(valid));
   CHECK(offsets.size() == whole.size() && shape.size() == whole.size())
       << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
       << offsets.size() << " and " << shape.size() << "; give one of each for each axis";

@@ -8,9 +8,9 @@ include "pypto/ir/ops/OpBase.td"
 def : PlOp<"load", (ops Tensor:$tensor, Tuple:$offsets, Tuple:$shapes, TupleOpt:$valid_shape, Kw<"MemorySpace", "Vec">:$target_memory, Kw<"bool", "False">:$clamp), RuleLoad, "tload"> {
   let summary = "the window of a tensor at offsets, as a tile";
 }
-def : PlOp<"store", (ops X:$tile, Tuple:$offsets, Tensor:$out, TupleOpt:$shapes, Kw<"AtomicType", "None_">:$atomic), RuleLike, "tstore"> {
+def : PlOp<"store", (ops X:$tile, Tuple:$offsets, Tensor:$out, TupleOpt:$shapes, Kw<"AtomicType", "None_">:$atomic, Kw<"bool", "False">:$relu), RuleLike, "tstore"> {
   let like = "out";
-  let summary = "writes a tile to the window of out at offsets; the result is out";
+  let summary = "writes a tile to the window of out at offsets; relu, for tiles in Acc: the greater of it and 0; the result is out";
 }
 def : PlOp<"create", (ops Tuple:$shape, Kw<"dtype">:$dtype, Kw<"MemorySpace", "Vec">:$target_memory, Kw<"bool", "False">:$transpose, Kw<"bool", "False">:$flat_layout), RuleShape, "alloc_tile"> {
   let aliases = ["tile.create_tile", "pl.create_tile"];
