@@ -1,5 +1,7 @@
 """The parts of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
 
+import wave
+
 import numpy as np
 import pytest
 from conftest import save_model, weight
@@ -7,7 +9,7 @@ from onnx import helper, numpy_helper
 from pto_mlir.compare import Row, first_loss, sources
 from pto_mlir.reference import run_onnx
 
-from regression import metrics, ocr, precise, wordpiece
+from regression import metrics, ocr, precise, speech, wordpiece
 
 
 def test_wordpiece(tmp_path):
@@ -117,3 +119,19 @@ def test_float64_evaluator(tmp_path):
     for name in ("y", "z"):
         assert exact[name].dtype == np.float64 and exact[name].shape == reference[name].shape
         assert np.abs(exact[name] - reference[name]).max() < 1e-4
+
+
+def test_speech_segments(tmp_path):
+    """A segment ends below another probability than it begins at; what is open at the end ends there."""
+    assert speech.segments(np.array([0.4, 0.5, 0.4, 0.34, 0.45, 0.9])) == [(1, 3), (5, 6)]
+    assert speech.segments(np.array([0.1])) == []
+    with wave.open(str(tmp_path / "a.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(48000)
+        file.writeframes(np.stack([np.full(4800, 16384), np.zeros(4800)], 1).astype(np.int16).tobytes())
+    sound = speech.samples(str(tmp_path / "a.wav"))
+    assert len(sound) == 1600 + 16000 and np.all(sound[8000:9600] == 0.5) and not np.any(sound[:8000])
+    before = []
+    speech.probabilities(sound, lambda x, state: (before.append(x[0, 0]) or x[:, -1:], state))
+    assert len(before) == len(sound) // 512 and before[0] == 0 and before[16] == sound[16 * 512 - 64]
