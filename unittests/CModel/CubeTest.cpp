@@ -26,6 +26,7 @@ template <class T, class C> struct Gemm {
   int m, k, n, split = 0;
   bool bias = false, relu = false;
   Layout leftLayout = Layout::ZZ;
+  int times = 1; ///< the last product is added so often: its right operand is in L0B already
 
   TestKernel kernel(isa::ElementType out) const {
     isa::ElementType type = typeOf<T>(), accType = typeOf<C>();
@@ -59,6 +60,8 @@ template <class T, class C> struct Gemm {
         t.add(Pipe::M, isa::TMatmulBias{c, a, b, bt});
       else
         t.add(Pipe::M, isa::TMatmul{c, a, b});
+      for (int more = 1; more < times; ++more)
+        t.add(Pipe::M, isa::TMatmulAcc{c, c, a, b});
       done += step;
     }
     t.sync(Pipe::M, Pipe::FIX);
@@ -78,8 +81,10 @@ template <class T, class C> struct Gemm {
       for (int j = 0; j < n; ++j) {
         // Steps of C0, from the bias on; a cut of K is not seen.
         C sum = bias ? biasValues[j] : C(0);
-        for (int from = 0, step = 32 / sizeof(T); from < k; from += step) {
+        constexpr int step = 32 / sizeof(T);
+        for (int round = 0; round < times * ceilDiv(k, step); ++round) {
           C part = 0;
+          int from = round % ceilDiv(k, step) * step;
           for (int p = from; p < std::min(k, from + step); ++p)
             if constexpr (std::is_integral_v<C>)
               part = C(uint32_t(part) + uint32_t(C(a[i * k + p]) * C(b[p * n + j])));
@@ -119,7 +124,13 @@ TEST(Cube, IntegerProductsAreExact) {
     Gemm<int8_t, int32_t>{s[0], s[1], s[2]}.check<int32_t>();
 }
 
+TEST(Cube, ARightOperandIsUsedAgain) {
+  for (int m : {1, 20})
+    Gemm<float, float>{m, 41, 33, 0, true, false, Layout::ZZ, 3}.check<float>();
+}
+
 TEST(Cube, CutsOfKAreNotSeen) {
+  Gemm<float, float>{1, 96, 40, 32, true}.check<float>();
   Gemm<float, float>{37, 41, 29, 16}.check<float>();
   Gemm<float, float>{64, 96, 40, 32, true}.check<float>();
   Gemm<half, float>{20, 100, 40, 48, true}.check<half>();

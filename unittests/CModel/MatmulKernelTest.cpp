@@ -1,6 +1,7 @@
 // The micro-kernel with 8 and with 16 lanes on any host, compared with a plain loop: every panel width, ragged rows.
 #include "Cube/MatmulKernel.h"
 #include "Cube/Panels.h"
+#include "Cube/RowProduct.h"
 #include "VectorHarness.h"
 
 using namespace pto_mlir;
@@ -17,7 +18,8 @@ const Shape products[] = {{1, 1, 1},    {1, 9, 40},   {3, 8, 17},    {15, 7, 24}
 
 uint32_t up(uint32_t v, uint32_t to) { return (v + to - 1) / to * to; }
 
-template <class C, unsigned Lanes> void checkProduct(const Shape &s, uint32_t step = 8) {
+/// `unpacked`: by rowProduct.
+template <class C, unsigned Lanes> void checkProduct(const Shape &s, uint32_t step = 8, bool unpacked = false) {
   uint32_t rows = up(s.rows, 16), cols = up(s.cols, 16), depth = up(s.depth, 8);
   auto a = randomValues<C>(size_t(s.rows) * s.depth, 1), b = randomValues<C>(size_t(s.depth) * s.cols, 2),
        bias = randomValues<C>(s.cols, 3);
@@ -42,10 +44,16 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s, uint32_t st
   task.panels = reinterpret_cast<const C *>(packing.panels);
   task.dst = out.data(), task.dstRows = rows;
   task.bias = bias.data();
-  productOfPanels<C, Lanes>(task);
+  auto multiply = [&] {
+    if constexpr (std::is_same_v<C, float>)
+      if (unpacked)
+        return rowProduct(task, tile);
+    productOfPanels<C, Lanes>(task);
+  };
+  multiply();
   std::vector<C> first = out;
   task.acc = first.data(), task.accRows = rows, task.bias = nullptr;
-  productOfPanels<C, Lanes>(task);
+  multiply();
   for (uint32_t i = 0; i < rows; ++i)
     for (uint32_t j = 0; j < cols; ++j) {
       C expected = C(-5); // elements outside the valid region are unchanged
@@ -77,6 +85,30 @@ TEST(MatmulKernel, EveryPanelWidthAndRaggedRows) {
     checkProduct<int32_t, 8>(s);
     checkProduct<int32_t, 16>(s);
   }
+}
+
+TEST(MatmulKernel, ARowTakesTheMatrixAsItIs) {
+  for (const Shape &s : {Shape{1, 1, 1}, {1, 8, 8}, {1, 9, 40}, {1, 128, 64}, {1, 203, 33}})
+    checkProduct<float, 8>(s, 8, /*unpacked=*/true);
+}
+
+TEST(MatmulKernel, ATileIsNewUntilItIsLookedUp) {
+  alignas(64) uint8_t memory[2048];
+  LocalTile tile;
+  tile.data = memory, tile.type = isa::ElementType::f32, tile.layout = isa::Layout::ZN, tile.bytes = 4;
+  tile.rows = tile.cols = tile.validRows = tile.validCols = 16;
+  LocalTile other = tile;
+  other.data += 1024;
+  PanelCache cache;
+  EXPECT_TRUE(cache.isNew(tile));
+  EXPECT_FALSE(cache.isNew(tile));
+  EXPECT_FALSE(cache.find(tile).live);
+  cache.find(tile).live = true;
+  cache.invalidate(other);
+  EXPECT_TRUE(cache.find(tile).live);
+  cache.invalidate(tile);
+  EXPECT_TRUE(cache.isNew(tile));
+  EXPECT_FALSE(cache.find(tile).live);
 }
 
 TEST(MatmulKernel, PanelsCoverTheColumnsWithoutALonelyVector) {

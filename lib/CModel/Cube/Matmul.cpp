@@ -5,6 +5,7 @@
 #include "Arithmetic/SmallFloat.h"
 #include "Cube/MatmulKernel.h"
 #include "Cube/Panels.h"
+#include "Cube/RowProduct.h"
 #include "Tiles/MapLine.h"
 
 #include <algorithm>
@@ -40,7 +41,6 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
   task.depth = a.validCols;
   task.step = productStep<A, C>();
   packLeft<A, C>(task, core.leftPanels, a);
-  packRight<B, C>(task, core.rightPanels, b, kernel.lanes);
   task.dst = dst.as<C>();
   task.dstRows = dst.rows;
   if (acc) {
@@ -49,6 +49,10 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
   }
   if (bias)
     task.bias = bias->as<C>();
+  if constexpr (std::is_same_v<A, float>)
+    if (task.rows == 1 && core.rightPanels.isNew(b))
+      return rowProduct(task, b);
+  packRight<B, C>(task, core.rightPanels, b, kernel.lanes);
   if constexpr (std::is_same_v<C, float>)
     kernel.floats(task);
   else

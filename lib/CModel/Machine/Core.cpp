@@ -4,6 +4,8 @@
 #include "Machine/Program.h"
 #include "pto_mlir/ISA/Table.h"
 
+#include <bit>
+#include <cassert>
 #include <cstring>
 
 namespace pto_mlir::cmodel {
@@ -22,6 +24,7 @@ Core::Core(isa::Arch name, Observer *observer) : arch(isa::archInfo(name)), obse
   for (unsigned m = 0; m < numMemories; ++m) {
     memories[m].size = arch.memory(isa::Memory(m)).bytes;
     memories[m].alignment = arch.memory(isa::Memory(m)).alignment;
+    assert(std::has_single_bit(memories[m].alignment));
   }
 }
 
@@ -315,26 +318,30 @@ void Core::waitCross(int64_t id) {
 
 uint8_t *Core::locate(isa::Memory memory, uint64_t address, uint64_t bytes) {
   Memory &m = memories[unsigned(memory)];
-  if (address % m.alignment != 0) {
-    fault(FaultKind::Misaligned, std::string(isa::kMemoryNames[unsigned(memory)]) + " address " +
-                                     std::to_string(int64_t(address)) + " is not a multiple of " +
-                                     std::to_string(m.alignment));
-    return nullptr;
-  }
-  if (address > m.size || bytes > m.size - address) {
-    fault(FaultKind::OutOfRange,
-          std::string(isa::kMemoryNames[unsigned(memory)]) + " bytes [" + std::to_string(int64_t(address)) + ", " +
-              std::to_string(int64_t(address + bytes)) + ") lie outside its " + std::to_string(m.size) + " bytes");
-    return nullptr;
-  }
-  if (!m.data) {
-    constexpr size_t line = 64;
-    m.storage = std::make_unique_for_overwrite<uint8_t[]>(m.size + line);
-    m.data = m.storage.get() + (line - reinterpret_cast<uintptr_t>(m.storage.get()) % line) % line;
-    std::memset(m.data, 0xff, m.size);
-  }
+  if ((address & (m.alignment - 1)) != 0 || address > m.size || bytes > m.size - address) [[unlikely]]
+    return faultOfPlace(memory, address, bytes), nullptr;
+  if (!m.data) [[unlikely]]
+    allocate(m);
   m.used = std::max(m.used, uint32_t(address + bytes));
   return m.data + address;
+}
+
+void Core::faultOfPlace(isa::Memory memory, uint64_t address, uint64_t bytes) {
+  const Memory &m = memories[unsigned(memory)];
+  std::string name = isa::kMemoryNames[unsigned(memory)];
+  if (address % m.alignment != 0)
+    return fault(FaultKind::Misaligned, name + " address " + std::to_string(int64_t(address)) +
+                                            " is not a multiple of " + std::to_string(m.alignment));
+  fault(FaultKind::OutOfRange, name + " bytes [" + std::to_string(int64_t(address)) + ", " +
+                                   std::to_string(int64_t(address + bytes)) + ") lie outside its " +
+                                   std::to_string(m.size) + " bytes");
+}
+
+void Core::allocate(Memory &m) {
+  constexpr size_t line = 64;
+  m.storage = std::make_unique_for_overwrite<uint8_t[]>(m.size + line);
+  m.data = m.storage.get() + (line - reinterpret_cast<uintptr_t>(m.storage.get()) % line) % line;
+  std::memset(m.data, 0xff, m.size);
 }
 
 LocalTile Core::tile(const isa::Tile &operand, isa::Memory memory) {
@@ -386,14 +393,17 @@ LocalTile Core::describe(const isa::Tile &operand) {
   if (pending)
     return t;
   int64_t validRows = operand.validRows.value, validCols = operand.validCols.value;
-  if (validRows < 0 || validRows > t.rows || validCols < 0 || validCols > t.cols) {
-    fault(FaultKind::IllegalShape, "valid region " + std::to_string(validRows) + "x" + std::to_string(validCols) +
-                                       " of a tile of " + std::to_string(t.rows) + "x" + std::to_string(t.cols));
-    return t;
-  }
+  if (validRows < 0 || validRows > t.rows || validCols < 0 || validCols > t.cols) [[unlikely]]
+    return faultOfShape(operand), t;
   t.validRows = uint32_t(validRows);
   t.validCols = uint32_t(validCols);
   return t; // 4-bit elements have 0 bytes; instructions that allow them handle that
+}
+
+void Core::faultOfShape(const isa::Tile &operand) {
+  fault(FaultKind::IllegalShape, "valid region " + std::to_string(operand.validRows.value) + "x" +
+                                     std::to_string(operand.validCols.value) + " of a tile of " +
+                                     std::to_string(operand.rows) + "x" + std::to_string(operand.cols));
 }
 
 GlobalView Core::view(const isa::View &operand) {

@@ -129,9 +129,13 @@ private:
     uint32_t size = 0, alignment = 1;
     uint32_t used = 0; // bytes that the current run may have written
   };
+  static void allocate(Memory &m);
 
   LocalTile describe(const isa::Tile &operand);
   uint8_t *locate(isa::Memory memory, uint64_t address, uint64_t bytes);
+  // Out of line, as every operand passes the two above.
+  void faultOfShape(const isa::Tile &operand);
+  void faultOfPlace(isa::Memory memory, uint64_t address, uint64_t bytes);
   void reset();
   void step(Engine &e);
   void observedStep(Engine &e);
