@@ -7,20 +7,29 @@
 
 namespace pto_mlir::recurrent {
 
-/// Arithmetic on the f32 elements of a body.
+/// Arithmetic on the f32 elements of a body (GateFunctions.h).
 struct Scalars {
   mlir::OpBuilder &b;
   mlir::Location loc;
 
   mlir::Value number(double value);
   mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value add(mlir::Value x, double y) { return add(x, number(y)); }
   mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, double y) { return sub(x, number(y)); }
   mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, double y) { return mul(x, number(y)); }
   mlir::Value div(mlir::Value x, mlir::Value y);
   mlir::Value max(mlir::Value x, double y);
   mlir::Value min(mlir::Value x, double y);
   mlir::Value exp(mlir::Value x);
   mlir::Value log(mlir::Value x);
+  mlir::Value neg(mlir::Value x);
+  mlir::Value abs(mlir::Value x);
+  mlir::Value tanh(mlir::Value x);
+  mlir::Value sigmoid(mlir::Value x);
+  mlir::Value expMinusOne(mlir::Value x);
+  mlir::Value logOfOnePlus(mlir::Value x);
   /// x >= bound ? x : 0
   mlir::Value above(mlir::Value x, double bound);
   /// flag > 0 ? x : y

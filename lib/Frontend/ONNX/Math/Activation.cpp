@@ -13,7 +13,7 @@ static Value negativePart(Formula &f, Value x, double scale, double inner) {
   Value power = f.of<top::MinOp>(x, 0.0);
   if (inner != 1)
     power = f.of<top::DivOp>(power, inner);
-  Value part = expMinusOne(f, power);
+  Value part = TensorArithmetic{f}.expMinusOne(power);
   return scale == 1 ? part : f.of<top::MulOp>(part, scale);
 }
 

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_FRONTEND_ONNX_MATH_FUNCTIONS_H
 
 #include "../Composite.h"
+#include "pto_mlir/Dialect/Top/IR/GateFunctions.h"
 
 namespace pto_mlir::onnx {
 
@@ -14,30 +15,36 @@ inline mlir::Value polynomial(Formula &f, mlir::Value x, llvm::ArrayRef<double> 
   return f.of<top::AddOp>(sum, coefficients.front());
 }
 
-/// exp(x) - 1 for x <= 0. With u = exp(x), rounded: (u - 1) + u (x - ln u). What rounding changed in u comes back by
-/// its logarithm, to first order (after Kahan; N. Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
-/// Below -80, -1 is all that is left.
-inline mlir::Value expMinusOne(Formula &f, mlir::Value x) {
-  if (f.isDouble(x))
-    return f.onHost(x, "expm1");
-  mlir::Value bounded = f.of<top::MaxOp>(x, -80.0), u = f.of<top::ExpOp>(bounded);
-  mlir::Value lost = f.of<top::SubOp>(bounded, f.of<top::LogOp>(u));
-  return f.of<top::AddOp>(f.of<top::SubOp>(u, 1.0), f.of<top::MulOp>(u, lost));
-}
+/// What the functions of gates are made of, as ops on tensors; in f64 the host has the accurate ones as such.
+struct TensorArithmetic {
+  Formula &f;
 
-/// ln(1 + e) for e from 0 to 1. With u = 1 + e, rounded: ln u + (e - (u - 1)) / u, where the bracket is what rounding
-/// took from u (the same source).
-inline mlir::Value logOfOnePlus(Formula &f, mlir::Value e) {
-  if (f.isDouble(e))
-    return f.onHost(e, "log1p");
-  mlir::Value u = f.of<top::AddOp>(e, 1.0), lost = f.of<top::SubOp>(e, f.of<top::SubOp>(u, 1.0));
-  return f.of<top::AddOp>(f.of<top::LogOp>(u), f.of<top::DivOp>(lost, u));
-}
+  template <typename T> mlir::Value add(mlir::Value x, T y) { return f.of<top::AddOp>(x, y); }
+  template <typename T> mlir::Value sub(mlir::Value x, T y) { return f.of<top::SubOp>(x, y); }
+  template <typename T> mlir::Value mul(mlir::Value x, T y) { return f.of<top::MulOp>(x, y); }
+  mlir::Value div(mlir::Value x, mlir::Value y) { return f.of<top::DivOp>(x, y); }
+  mlir::Value max(mlir::Value x, double y) { return y == 0 ? f.of<top::ReluOp>(x) : f.of<top::MaxOp>(x, y); }
+  mlir::Value min(mlir::Value x, double y) { return f.of<top::MinOp>(x, y); }
+  mlir::Value exp(mlir::Value x) { return f.of<top::ExpOp>(x); }
+  mlir::Value log(mlir::Value x) { return f.of<top::LogOp>(x); }
+  mlir::Value neg(mlir::Value x) { return f.of<top::NegOp>(x); }
+  mlir::Value abs(mlir::Value x) { return f.of<top::AbsOp>(x); }
+  mlir::Value tanh(mlir::Value x) { return f.of<top::TanhOp>(x); }
+  mlir::Value sigmoid(mlir::Value x) { return f.of<top::SigmoidOp>(x); }
+  /// x >= bound ? x : 0
+  mlir::Value above(mlir::Value x, double bound) { return f.where(f.compare(x, "ge", bound), x, f.constant(x, 0)); }
+  mlir::Value expMinusOne(mlir::Value x) {
+    return f.isDouble(x) ? f.onHost(x, "expm1") : top::gates::expMinusOne(*this, x);
+  }
+  mlir::Value logOfOnePlus(mlir::Value x) {
+    return f.isDouble(x) ? f.onHost(x, "log1p") : top::gates::logOfOnePlus(*this, x);
+  }
+};
 
 /// ln(1 + exp(x)) = max(x, 0) + ln(1 + exp(-|x|)), which does not overflow.
 inline std::pair<mlir::Value, mlir::Value> softplusParts(Formula &f, mlir::Value x) {
   mlir::Value decay = f.of<top::ExpOp>(f.of<top::NegOp>(f.of<top::AbsOp>(x)));
-  return {f.of<top::ReluOp>(x), logOfOnePlus(f, decay)};
+  return {f.of<top::ReluOp>(x), TensorArithmetic{f}.logOfOnePlus(decay)};
 }
 
 } // namespace pto_mlir::onnx

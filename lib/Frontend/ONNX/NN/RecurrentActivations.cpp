@@ -1,65 +1,9 @@
 #include "RecurrentActivations.h"
 
-#include "../Math/Functions.h"
-
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 namespace {
-
-/// A function by its name, and how many scaling values it takes with their defaults.
-struct Row {
-  StringRef name;
-  Activation::Build build;
-  std::optional<double> alpha, beta;
-};
-
-Value affine(Formula &f, Value x, double alpha, double beta) {
-  return f.of<top::AddOp>(f.of<top::MulOp>(x, alpha), beta);
-}
-Value elu(Formula &f, Value x, double alpha, double) {
-  Value least = f.of<top::MinOp>(x, 0.0);
-  return f.of<top::AddOp>(f.of<top::ReluOp>(x), f.of<top::MulOp>(expMinusOne(f, least), alpha));
-}
-Value softplus(Formula &f, Value x, double, double) {
-  auto [linear, rest] = softplusParts(f, x);
-  return f.of<top::AddOp>(linear, rest);
-}
-Value threshold(Formula &f, Value x, double alpha, double) {
-  return x ? f.where(f.compare(x, "ge", alpha), x, f.constant(x, 0)) : x;
-}
-
-const Row kRows[] = {
-    {"Sigmoid", [](Formula &f, Value x, double, double) { return f.of<top::SigmoidOp>(x); }, {}, {}},
-    {"Tanh", [](Formula &f, Value x, double, double) { return f.of<top::TanhOp>(x); }, {}, {}},
-    {"Relu", [](Formula &f, Value x, double, double) { return f.of<top::ReluOp>(x); }, {}, {}},
-    {"Affine", affine, 1, 0},
-    {"Elu", elu, 1, {}},
-    {"LeakyRelu",
-     [](Formula &f, Value x, double alpha, double) {
-       return f.of<top::AddOp>(f.of<top::ReluOp>(x), f.of<top::MulOp>(f.of<top::MinOp>(x, 0.0), alpha));
-     },
-     0.01,
-     {}},
-    {"ThresholdedRelu", threshold, 1, {}},
-    {"ScaledTanh",
-     [](Formula &f, Value x, double alpha, double beta) {
-       return f.of<top::MulOp>(f.of<top::TanhOp>(f.of<top::MulOp>(x, beta)), alpha);
-     },
-     1, 1},
-    {"HardSigmoid",
-     [](Formula &f, Value x, double alpha, double beta) {
-       return f.of<top::MaxOp>(f.of<top::MinOp>(affine(f, x, alpha, beta), 1.0), 0.0);
-     },
-     0.2, 0.5},
-    {"Softsign",
-     [](Formula &f, Value x, double, double) {
-       return f.of<top::DivOp>(x, f.of<top::AddOp>(f.of<top::AbsOp>(x), 1.0));
-     },
-     {},
-     {}},
-    {"Softplus", softplus, {}, {}},
-};
 
 /// The next of the scaling values, which functions that take one consume in their order.
 double next(ArrayRef<float> &values, std::optional<double> otherwise) {
@@ -97,15 +41,16 @@ std::optional<std::vector<Activation>> readActivations(Node &node, int64_t direc
   if (clip && !(*clip >= 0))
     return (void)node.error("attribute 'clip' is the bound of a magnitude, at least 0"), std::nullopt;
   ArrayRef<float> alpha = floatsOf(node, "activation_alpha"), beta = floatsOf(node, "activation_beta");
+  ArrayRef<top::gates::Function<TensorArithmetic>> all = top::gates::functions<TensorArithmetic>();
   std::vector<Activation> chosen;
   for (const std::string &name : names) {
-    const Row *row = llvm::find_if(kRows, [&](const Row &known) { return known.name.equals_insensitive(name); });
-    if (row == std::end(kRows)) {
+    const auto *known = llvm::find_if(all, [&](const auto &each) { return each.name.equals_insensitive(name); });
+    if (known == all.end()) {
       (void)node.error("activation '" + name + "' is not one of ONNX's: " +
-                       llvm::join(llvm::map_range(kRows, [](const Row &known) { return known.name; }), ", "));
+                       llvm::join(llvm::map_range(all, [](const auto &each) { return each.name; }), ", "));
       return std::nullopt;
     }
-    chosen.push_back({row->name, row->build, next(alpha, row->alpha), next(beta, row->beta), clip});
+    chosen.push_back({known->name, known->build, next(alpha, known->alpha), next(beta, known->beta), clip});
   }
   return chosen;
 }

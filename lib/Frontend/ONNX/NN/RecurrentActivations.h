@@ -2,20 +2,21 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENTACTIVATIONS_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NN_RECURRENTACTIVATIONS_H
 
-#include "../Composite.h"
+#include "../Math/Functions.h"
 
 namespace pto_mlir::onnx {
 
 /// One function of those that ONNX lists for LSTM, GRU and RNN.
 struct Activation {
-  using Build = mlir::Value (*)(Formula &, mlir::Value, double alpha, double beta);
-
   llvm::StringRef name; ///< as ONNX spells it
-  Build build;
+  mlir::Value (*build)(TensorArithmetic &, mlir::Value, double alpha, double beta);
   double alpha, beta;
   std::optional<double> clip; ///< of a gate
 
-  mlir::Value of(Formula &f, mlir::Value x) const { return x ? build(f, x, alpha, beta) : x; }
+  mlir::Value of(Formula &f, mlir::Value x) const {
+    TensorArithmetic arithmetic{f};
+    return x ? build(arithmetic, x, alpha, beta) : x;
+  }
   mlir::Value ofGate(Formula &f, mlir::Value x) const;
   bool operator==(const Activation &other) const {
     return name == other.name && alpha == other.alpha && beta == other.beta;
