@@ -6,7 +6,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
-from pto_mlir import compiler
+from pto_mlir import backend, compiler
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools.native import program_output
@@ -208,6 +208,34 @@ def test_arithmetic_of_every_width_is_numpys(tmp_path, op, kind):
     assert y.dtype == wanted.dtype
     wrong = np.flatnonzero(y != wanted)
     assert wrong.size == 0, [(x[i], z[i], y[i], wanted[i]) for i in wrong[:5]]
+
+
+@pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("shape", [(3, 70), (5, 1), (7,)])
+def test_bits(kind, shape):
+    """Up to 32 bits on the engines, in one kernel: beside tensors, rows, columns and constants of both signs."""
+    name = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    x, other = (np.resize(spread(kind, 210, seed), part) for seed, part in ((4, (3, 70)), (5, shape)))
+    if shape == (7,):
+        x = x[:, :7]
+    one = kind(np.iinfo(kind).max // 3)
+    if shape == (5, 1):
+        x = x[:1]
+    nodes = [
+        helper.make_node("BitwiseAnd", ["x", "other"], ["a"]),
+        helper.make_node("BitwiseNot", ["other"], ["b"]),
+        helper.make_node("BitwiseXor", ["b", "x"], ["c"]),
+        helper.make_node("BitwiseOr", ["one", "c"], ["d"]),
+        helper.make_node("BitwiseXor", ["a", "d"], ["y"]),
+    ]
+    infos = [helper.make_tensor_value_info(n, name, v.shape) for n, v in (("x", x), ("other", other))]
+    wanted = (x & other) ^ (one | (~other ^ x))
+    out = helper.make_tensor_value_info("y", name, wanted.shape)
+    graph = helper.make_graph(nodes, "g", infos, [out], [numpy_helper.from_array(np.array(one), "one")])
+    rep = backend.Rep(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    (y,) = rep.run([x, other])
+    assert y.dtype == kind and np.array_equal(y, wanted)
+    assert bool(rep.host_ops) == (kind in (np.uint32, np.int64, np.uint64)), rep.host_ops
 
 
 @pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)

@@ -161,8 +161,8 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     return emitCompare(inner, *mode);
   if (auto select = dyn_cast<arith::SelectOp>(inner))
     return emitSelect(select);
-  if (element.isInteger(1) && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner))
-    return emitLogic(inner);
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner))
+    return element.isInteger(1) ? emitLogic(inner) : emitBits(inner);
   if (auto bits = dyn_cast<arith::BitcastOp>(inner))
     return emitBitcast(bits);
   if (isa<arith::ExtUIOp, arith::UIToFPOp>(inner) && inner->getOperand(0).getType().isInteger(1))

@@ -29,6 +29,7 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation *inner);
   void convert(mlir::Operation *inner, const Item &from, const Item &to, pto::RoundMode rounding);
   mlir::LogicalResult emitShift(mlir::Operation *inner);
+  mlir::LogicalResult emitBits(mlir::Operation *inner);
   mlir::LogicalResult emitBitcast(mlir::arith::BitcastOp bits);
   mlir::LogicalResult emitUnary(mlir::Operation *inner);
   mlir::LogicalResult emitCompare(mlir::Operation *inner, pto::CmpMode mode);

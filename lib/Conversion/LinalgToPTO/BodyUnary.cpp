@@ -90,6 +90,45 @@ LogicalResult BodyEmitter::emitShift(Operation *inner) {
   return success();
 }
 
+/// A tile of 32 bits as one of 16: a3 combines bits of no wider integers, and bits do not see their integers.
+static Value asHalves(OpBuilder &b, Location loc, Value tile) {
+  auto type = cast<pto::TileBufType>(tile.getType());
+  if (!type.getElementType().isInteger(32))
+    return tile;
+  // A dynamic extent is processed in full, as the tail of a column (TileBuilder::work).
+  int64_t rows = type.hasDynamicValidRows() ? type.getRows() : type.getValidRows();
+  int64_t cols = type.hasDynamicValidCols() ? type.getCols() : type.getValidCols();
+  auto halves = pto::makeVecTile(b.getContext(), type.getRows(), 2 * type.getCols(), b.getI16Type(), rows, 2 * cols);
+  return b.create<pto::TReshapeOp>(loc, halves, tile);
+}
+
+/// And, or, exclusive or of integers. They have no broadcasting forms.
+LogicalResult BodyEmitter::emitBits(Operation *inner) {
+  FailureOr<Item> a = itemOf(inner, inner->getOperand(0)), b = itemOf(inner, inner->getOperand(1));
+  if (failed(a) || failed(b))
+    return failure();
+  Type element = inner->getResult(0).getType();
+  Role role = a->constant ? b->role : b->constant || a->role == b->role ? a->role : Role::Full;
+  Item sides[] = {tile->as(*a, role, element), tile->as(*b, role, element)};
+  Item result{{}, destination(inner, role), role};
+  auto halves = [&](Value whole) { return asHalves(builder, loc, tile->work(whole)); };
+  Value left = halves(sides[0].tile), right = halves(sides[1].tile), to = halves(result.tile);
+  if (isa<arith::AndIOp>(inner)) {
+    builder.create<pto::TAndOp>(loc, left, right, to);
+  } else if (isa<arith::OrIOp>(inner)) {
+    builder.create<pto::TOrOp>(loc, left, right, to);
+  } else {
+    Value scratch = tile->temporary(role, element);
+    builder.create<pto::TXorOp>(loc, left, right, halves(scratch), to);
+    tile->release(scratch);
+  }
+  for (auto [side, item] : {std::pair(sides[0], *a), std::pair(sides[1], *b)})
+    if (side.tile != item.tile)
+      tile->release(side.tile);
+  items[inner->getResult(0)] = result;
+  return success();
+}
+
 /// The same tile under another type.
 LogicalResult BodyEmitter::emitBitcast(arith::BitcastOp bits) {
   FailureOr<Item> item = itemOf(bits, bits.getIn());

@@ -199,3 +199,33 @@ func.func private @bits(%x: memref<4x32xf32>, %out: memref<4x32xi32>, %e: memref
   memref.copy %2, %e : memref<4x32xf32, #pto.address_space<vec>> to memref<4x32xf32>
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+// Bits have no broadcasting forms: a row and a constant become tiles. Integers of 32 bits are pairs of 16.
+// CHECK-LABEL: func.func private @integers_bit_by_bit
+// CHECK: pto.tcolexpand ins(%{{.*}}) outs(%[[ROW:[^ ]*]]
+// CHECK: %[[HALVES:.*]] = pto.treshape %[[ROW]] {{.*}} -> !pto.tile_buf<vec, 4x64xi16>
+// CHECK: pto.tand ins(%{{.*}}, %[[HALVES]]
+// CHECK: pto.texpands
+// CHECK: pto.txor ins({{.*}}4x64xi16>, {{.*}}4x64xi16>
+// CHECK: pto.tor ins({{.*}}4x64xi16>
+func.func private @integers_bit_by_bit(%x: memref<4x32xi32>, %y: memref<32xi32>, %out: memref<4x32xi32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<4x32xi32, #pto.address_space<vec>>
+  %1 = memref.alloc() : memref<32xi32, #pto.address_space<vec>>
+  %2 = memref.alloc() : memref<4x32xi32, #pto.address_space<vec>>
+  memref.copy %x, %0 : memref<4x32xi32> to memref<4x32xi32, #pto.address_space<vec>>
+  memref.copy %y, %1 : memref<32xi32> to memref<32xi32, #pto.address_space<vec>>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %1 : memref<4x32xi32, #pto.address_space<vec>>, memref<32xi32, #pto.address_space<vec>>) outs(%2 : memref<4x32xi32, #pto.address_space<vec>>) {
+  ^bb0(%a: i32, %b: i32, %c: i32):
+    %six = arith.constant 6 : i32
+    %m = arith.andi %a, %b : i32
+    %n = arith.xori %m, %six : i32
+    %o = arith.ori %n, %a : i32
+    linalg.yield %o : i32
+  }
+  memref.copy %2, %out : memref<4x32xi32, #pto.address_space<vec>> to memref<4x32xi32>
+  return
+}

@@ -118,3 +118,16 @@ func.func @decode(%x: tensor<4xi32>) -> tensor<4xf32> {
   %0 = top.decode_float %x {from = f8E4M3FNUZ} : (tensor<4xi32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @bits
+// CHECK: arith.andi %{{.*}} : i16
+// CHECK: arith.xori
+// CHECK: arith.ori
+func.func @bits(%x: tensor<4xi16>, %y: tensor<4xi16>) -> tensor<4xi16> {
+  %0 = top.bitand %x, %y : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  %1 = top.bitxor %0, %y : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  %2 = top.bitor %1, %y : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  return %2 : tensor<4xi16>
+}

@@ -171,3 +171,18 @@ func.func @packed(%x: tensor<3xf32>) -> (tensor<3xi4>, tensor<3xf16>) {
   %1 = top.cast %0 {to = f16} : (tensor<3xi4>) -> tensor<3xf16>
   return %0, %1 : tensor<3xi4>, tensor<3xf16>
 }
+
+// -----
+
+// Bits of up to 32 are a net's; patterns of more are the host's.
+// CHECK-LABEL: @bits
+// CHECK: top.bitxor
+// CHECK: top.host "bitand"({{.*}}reason = "integers of type i64"
+// CHECK: top.host "bitor"({{.*}}reason = "integers of type ui32"
+func.func @bits(%b: tensor<3xui8>, %i: tensor<3xi64>, %u: tensor<3xui32>) -> (tensor<3xui8>, tensor<3xi64>, tensor<3xui32>) {
+  %c = arith.constant dense<255> : tensor<ui8>
+  %0 = top.bitxor %b, %c : (tensor<3xui8>, tensor<ui8>) -> tensor<3xui8>
+  %1 = top.bitand %i, %i : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %2 = top.bitor %u, %u : (tensor<3xui32>, tensor<3xui32>) -> tensor<3xui32>
+  return %0, %1, %2 : tensor<3xui8>, tensor<3xi64>, tensor<3xui32>
+}

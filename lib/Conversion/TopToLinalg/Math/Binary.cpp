@@ -91,6 +91,20 @@ Value powerOf(OpBuilder &b, Location loc, Value x, Value y) {
   return b.create<arith::SelectOp>(loc, b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, y, zero), one, power);
 }
 
+template <typename TopOp, typename IntOp> struct BitLowering : OpRewritePattern<TopOp> {
+  using OpRewritePattern<TopOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    if (!isa<IntegerType>(type.getElementType()))
+      return op.emitOpError("has no bits in elements of type ") << type.getElementType();
+    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()}, type.getElementType(),
+                                       [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                                         return b.create<IntOp>(loc, args[0], args[1]);
+                                       }));
+    return success();
+  }
+};
+
 struct PowLowering : OpRewritePattern<top::PowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::PowOp op, PatternRewriter &rewriter) const override {
@@ -127,7 +141,9 @@ void populateBinary(RewritePatternSet &patterns) {
                BinaryLowering<top::MulOp, arith::MulFOp, arith::MulIOp>,
                BinaryLowering<top::DivOp, arith::DivFOp, arith::DivSIOp>,
                BinaryLowering<top::MaxOp, arith::MaximumFOp, arith::MaxSIOp>,
-               BinaryLowering<top::MinOp, arith::MinimumFOp, arith::MinSIOp>, PowLowering>(patterns.getContext());
+               BinaryLowering<top::MinOp, arith::MinimumFOp, arith::MinSIOp>, BitLowering<top::BitAndOp, arith::AndIOp>,
+               BitLowering<top::BitOrOp, arith::OrIOp>, BitLowering<top::BitXorOp, arith::XOrIOp>, PowLowering>(
+      patterns.getContext());
 }
 
 } // namespace pto_mlir::top_to_linalg

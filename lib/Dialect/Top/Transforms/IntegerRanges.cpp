@@ -176,6 +176,7 @@ private:
         })
         .Case([&](MaxOp) { return Range{std::max(left().low, right().low), std::max(left().high, right().high)}; })
         .Case([&](MinOp) { return Range{std::min(left().low, right().low), std::min(left().high, right().high)}; })
+        .Case<BitAndOp, BitOrOp, BitXorOp>([&](auto) { return ofBits(left(), right()); })
         .Case([&](ReluOp) { return Range{std::max<__int128>(left().low, 0), std::max<__int128>(left().high, 0)}; })
         .Case([&](NegOp) { return Range{-left().high, -left().low}; })
         .Case([&](AbsOp) { return Range{0, std::max(-left().low, left().high)}; })
@@ -211,6 +212,15 @@ private:
         .Case<ReshapeOp, PermuteOp, SliceOp, ExpandOp, GatherOp, ReduceMaxOp, ReduceMinOp, MaxPoolOp>(
             [&](auto) { return left(); })
         .Default([](Operation *) { return kDevice; });
+  }
+
+  /// What the bits of both hold: a power of two more than the greatest of them, and its negative where one has a sign.
+  static Range ofBits(Range a, Range b) {
+    Range both = a.joined(b);
+    __int128 end = 1;
+    while (end <= both.high || -end > both.low)
+      end *= 2;
+    return {both.low < 0 ? -end : 0, end - 1};
   }
 
   /// Whether only clips to 32 bits read the integers, so that a cast that saturates there is as good as one to 64 bits.

@@ -38,9 +38,12 @@ std::string whyNotOnDevice(Operation *op) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   if (!isa<IntegerType>(element))
     return "";
-  // Quotients and comparisons are in 32 bits, to which 8-bit and unsigned integers are widened.
-  bool isLacking = isa<PowOp, MatMulOp, ReduceMeanOp, MaxPoolOp, AvgPoolOp, SignOp>(op) ||
-                   (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
+  // Quotients and comparisons are in 32 bits, to which 8-bit and unsigned integers are widened. Patterns of more bits
+  // than a net has are usual.
+  bool isLacking =
+      isa<PowOp, MatMulOp, ReduceMeanOp, MaxPoolOp, AvgPoolOp, SignOp>(op) ||
+      (isa<BitAndOp, BitOrOp, BitXorOp>(op) && (element.isSignlessInteger(64) || element.isUnsignedInteger(32))) ||
+      (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
   return isLacking ? "integers of type " + debugString(element) : "";
 }
 

@@ -91,3 +91,14 @@ func.func @cast(%x: tensor<5xf32>) -> tensor<5xi8> {
   %0 = top.cast %x {to = i8} : (tensor<5xf32>) -> tensor<5xi8>
   return %0 : tensor<5xi8>
 }
+
+// CHECK-LABEL: func @bits
+func.func @bits(%a: tensor<2x3xui8>, %b: tensor<3xui8>) -> tensor<2x3xui8> {
+  // CHECK: top.bitand %{{.*}}, %{{.*}} : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>
+  %0 = top.bitand %a, %b : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>
+  // CHECK: top.bitor
+  %1 = top.bitor %0, %b : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8>
+  // CHECK: top.bitxor
+  %2 = top.bitxor %1, %a : (tensor<2x3xui8>, tensor<2x3xui8>) -> tensor<2x3xui8>
+  return %2 : tensor<2x3xui8>
+}

@@ -26,6 +26,11 @@ def Top_PowOp : Top_BinaryOp<"pow", "lhs ^ rhs">;
 def Top_MaxOp : Top_BinaryOp<"max", "max(lhs, rhs)", [Commutative]>;
 def Top_MinOp : Top_BinaryOp<"min", "min(lhs, rhs)", [Commutative]>;
 
+// Of integers, bit by bit.
+def Top_BitAndOp : Top_BinaryOp<"bitand", "lhs & rhs", [Commutative]>;
+def Top_BitOrOp : Top_BinaryOp<"bitor", "lhs | rhs", [Commutative]>;
+def Top_BitXorOp : Top_BinaryOp<"bitxor", "lhs ^ rhs", [Commutative]>;
+
 //===-- Unary -------------------------------------------------------------===//
 
 class Top_UnaryBase<string mnemonic, string expr, string attrText, Constraint tensor>

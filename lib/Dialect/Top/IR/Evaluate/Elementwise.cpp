@@ -66,6 +66,9 @@ static Int2 intBinary(Operation *op) {
       .Case([](DivOp) { return [](int64_t a, int64_t b) { return b == -1 ? wrap(-uint64_t(a)) : a / b; }; })
       .Case([](MaxOp) { return [](int64_t a, int64_t b) { return std::max(a, b); }; })
       .Case([](MinOp) { return [](int64_t a, int64_t b) { return std::min(a, b); }; })
+      .Case([](BitAndOp) { return [](int64_t a, int64_t b) { return a & b; }; })
+      .Case([](BitOrOp) { return [](int64_t a, int64_t b) { return a | b; }; })
+      .Case([](BitXorOp) { return [](int64_t a, int64_t b) { return a ^ b; }; })
       .Default([](Operation *) { return nullptr; });
 }
 
