@@ -116,17 +116,19 @@ LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, c
 }
 
 /// Where the part of `from` at `row`, `col` begins: whole rows (columns) of the outer direction plus the offset inside
-/// the inner one.
+/// the inner one, along which boxes follow each other line by line.
 LogicalResult partAddress(Operation *op, CodegenContext &cg, const isa::Tile &from, pto::TileBufType type,
                           isa::Value row, isa::Value col, isa::Value &address) {
   bool rowMajor = type.isRowMajor();
   unsigned bits = isa::elementBits(from.type);
-  isa::Value outer, inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
+  isa::Value outer, inner = rowMajor ? col : row;
   int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
   if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
     return failure();
-  LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner)
-                                  : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
+  auto [boxRows, boxCols] = pto::getInnerBox(type);
+  unsigned step = bits * unsigned(rowMajor ? boxRows : boxCols);
+  LogicalResult scaled = step % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner)
+                                  : cg.binary<isa::Mul>(op, inner, isa::Value(step / 8), inner);
   return failure(failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) ||
                  failed(cg.binary<isa::Add>(op, from.address, outer, address)));
 }

@@ -128,14 +128,12 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
   Value dst = destination(*op, var);
   auto type = cast<pto::TileBufType>(dst.getType());
   bool inMat = type.getLoc() != pto::AddressSpace::vec;
-  if (inMat && rows)
-    fail(op->span_, "mgather of rows into Mat is not lowered yet; gather elements, or into Vec");
   if (rows ? view.getShape().size() != 2 : view.getShape().size() != 1)
     fail(op->span_, rows ? "mgather of rows needs a tensor of two axes" : "mgather of elements needs one axis");
   auto result = ir::As<ir::TileType>(var ? var->type_ : op->type_);
   const auto &valid =
       result->tile_view_ && !result->tile_view_->valid_shape.empty() ? result->tile_view_->valid_shape : result->shape_;
-  if (inMat)
+  if (inMat && !rows)
     return gatherThroughMemory(call, op, dst, valid);
   if (mode == "zero") {
     Type element = type.getElementType();
@@ -161,7 +159,9 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
       Value part = b.create<pto::PartitionViewOp>(loc, partType, view, ValueRange{index, indexConstant(0)},
                                                   ValueRange{indexConstant(1), width});
       auto row = type.withShape(1, type.getCols()).withValid(1, type.getValidCols());
-      Value target = b.create<pto::SubViewOp>(loc, row, dst, ValueRange{at[0], indexConstant(0)}, Value(), Value(),
+      bool ragged = row.getValidCols() != row.getCols();
+      Value target = b.create<pto::SubViewOp>(loc, row, dst, ValueRange{at[0], indexConstant(0)},
+                                              ragged ? indexConstant(1) : Value(), ragged ? width : Value(),
                                               b.getI64ArrayAttr({1, type.getCols()}));
       b.create<pto::TLoadOp>(loc, part, target);
       return;

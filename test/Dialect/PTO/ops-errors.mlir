@@ -525,6 +525,15 @@ func.func @subview_box(%m: !M, %x: index) {
 
 // -----
 
+!M = !pto.tile_buf<mat, 32x32xf16, blayout=row_major, slayout=col_major>
+func.func @subview_row_across(%m: !M, %x: index, %c: index) {
+  // expected-error @below {{expects sizes that are multiples of the inner box 16x16}}
+  %s = pto.subview %m[%x, %c] sizes [1, 32] : !M
+  return
+}
+
+// -----
+
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @subview_half_valid(%v: !V, %x: index) {
   // expected-error @below {{expects both valid extents or none}}

@@ -4,11 +4,12 @@
 
 !D = !pto.tensor_view<?x?xf32>
 !I = !pto.tile_buf<vec, 32x32xi32>
+!M = !pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>
 !P = !pto.ptr<f32>
 !V = !pto.tile_buf<vec, 32x32xf32>
 
 // CHECK-LABEL: func.func @forms
-func.func @forms(%d: !D, %e: f32, %p: !P, %q: i64, %v: !V, %x0: index, %x1: index, %x16: index, %x32: index) {
+func.func @forms(%d: !D, %e: f32, %m: !M, %p: !P, %q: i64, %v: !V, %x0: index, %x1: index, %x16: index, %x32: index) {
   // CHECK: pto.make_tensor_view{{[^a-z_.]|$}}
   %r0 = pto.make_tensor_view %p, shape = [%x32, %x32], strides = [%x32, %x1] : !D
   // CHECK: pto.make_tensor_view{{[^a-z_.]|$}}
@@ -41,6 +42,9 @@ func.func @forms(%d: !D, %e: f32, %p: !P, %q: i64, %v: !V, %x0: index, %x1: inde
   %part = pto.subview %v[%x0, %x16] sizes [32, 16] : !V
   // CHECK: pto.subview {{.*}} sizes [16, 16] valid [{{.*}}] : !pto.tile_buf<vec, 32x32xf32> -> !pto.tile_buf<vec, 16x16xf32, valid=?x?>
   %part2 = pto.subview %v[%x0, %x16] sizes [16, 16] valid [%x1, %x16] : !V
+  // CHECK: pto.subview {{.*}} sizes [1, 32] : !pto.tile_buf<mat, {{.*}}> -> !pto.tile_buf<mat, 1x32xf16
+  %c0 = arith.constant 0 : index
+  %part3 = pto.subview %m[%x1, %c0] sizes [1, 32] : !M
   // CHECK: pto.treshape{{[^a-z_.]|$}}
   %r13 = pto.treshape %v : !V -> !pto.tile_buf<vec, 16x64xf32>
   // CHECK: pto.bitcast{{[^a-z_.]|$}}

@@ -112,12 +112,49 @@ def test_elements_as_a_factor(platform, mode):
     np.testing.assert_array_equal(y, np.where(empty, 0, memory[at]))
 
 
-@pytest.mark.parametrize(
-    "room, rows, message", [(255, False, "needs a scratch in global memory that holds all"), (256, True, "of rows")]
-)
-def test_what_mat_cannot_gather(room, rows, message):
-    with pytest.raises(ParserError, match=message):
-        pypto_run(program_of_products("wrap", room, rows))
+@platforms
+@pytest.mark.parametrize("mode", BOUNDS)
+def test_rows_as_a_factor(platform, mode):
+    memory, eye = numbers(16, 16).astype(np.float16), np.eye(16, dtype=np.float16)
+    indices = np.random.default_rng(4).integers(0, 16, (1, 16)).astype(np.int32)
+    if mode != "undefined":
+        indices[0, :4] = [-1, 16, 300, 1000]
+    y, scratch = np.zeros((16, 16), np.float32), np.zeros(1, np.float16)
+    config = RunConfig(platform=platform)
+    pypto_run(program_of_products(mode, 1, rows=True), memory, indices, scratch, eye, y, config=config)
+    at, empty = bounded(indices[0], 16, mode)
+    np.testing.assert_array_equal(y, np.where(empty[:, None], 0, memory[at]))
+
+
+@platforms
+def test_valid_rows_as_a_factor(platform):
+    @pl.program
+    class Ragged:
+        @pl.function(type=pl.FunctionType.InCore)
+        def main(
+            self,
+            memory: pl.Tensor[[40, 32], pl.FP16],
+            indices: pl.Tensor[[1, 16], pl.INT32],
+            eye: pl.Tensor[[16, 16], pl.FP16],
+            y: pl.Out[pl.Tensor[[11, 32], pl.FP32]],
+        ) -> pl.Tensor[[11, 32], pl.FP32]:
+            right = pl.tile.mgather(
+                memory, indices, coalesce="row", target_memory=pl.MemorySpace.Mat, valid_shape=[11, 21]
+            )
+            left = pl.load(eye, [0, 0], [16, 16], valid_shape=[16, 11], target_memory=pl.MemorySpace.Mat)
+            return pl.store(pl.tile.slice(pl.matmul(left, right), [11, 32], [0, 0]), [0, 0], y)
+
+    memory, eye = numbers(40, 32).astype(np.float16), np.eye(16, dtype=np.float16)
+    indices = np.random.default_rng(5).integers(0, 40, (1, 16)).astype(np.int32)
+    indices[0, 11:] = 1000  # nobody reads them
+    y = np.zeros((11, 32), np.float32)
+    pypto_run(Ragged, memory, indices, eye, y, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y[:, :21], memory[indices[0, :11], :21])
+
+
+def test_what_mat_cannot_gather():
+    with pytest.raises(ParserError, match="needs a scratch in global memory that holds all"):
+        pypto_run(program_of_products("wrap", 255))
 
 
 def test_only_valid_rows_are_gathered(tmp_path):
