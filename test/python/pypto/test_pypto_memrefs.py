@@ -3,9 +3,11 @@
 import re
 
 import numpy as np
+import pypto.language as pl
 import pytest
 from pypto import DataType, ir
 from pypto.ir.op import tile
+from pypto.language.parser.diagnostics import ParserTypeError
 from pypto.pypto_core import codegen
 from test_pypto_lower import F32, SPAN, Kernel, numbers, scalar, tensor_of
 
@@ -119,3 +121,44 @@ def test_a_view_lies_where_the_tile_lies(tmp_path):
     k.store(k.let(tile.reshape(k.let(tile.reshape(a, [32, 16]), "b", placed(BYTES, [32, 16])), SHAPE)), z)
     with pytest.raises(Exception, match="tile.reshape gives the bytes of a, whose MemRef is another one"):
         k.run(tmp_path)
+
+
+PAIR = pl.MemRef(slots=2)
+
+
+@pl.jit
+def in_turn(x: pl.Tensor, y: pl.Tensor, z: pl.Out[pl.Tensor]):
+    for _ in pl.spmd(1):
+        for i in pl.range(4):
+            a: pl.Tile[[16, 32], pl.FP32, PAIR[i % 2], pl.Mem.Vec] = pl.load(x, [i * 16, 0], [16, 32])
+            b: pl.Tile[[16, 32], pl.FP32, PAIR[(i + 1) % 2], pl.Mem.Vec] = pl.load(y, [i * 16, 0], [16, 32])
+            c: pl.Tile[[16, 32], pl.FP32, pl.MemRef("c", slots=2)[i % 2]] = pl.sub(a, b)
+            pl.store(c, [i * 16, 0], z)
+    return z
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+def test_slots_that_take_turns(platform):
+    from pypto.runtime import RunConfig
+
+    x, y, z = numbers(64, 32), numbers(64, 32, seed=1), np.zeros((64, 32), np.float32)
+    in_turn(x, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(z, x - y)
+
+
+@pytest.mark.parametrize(
+    "buffer, message",
+    [
+        ('pl.MemRef("a", slots=2)[2]', "pl.MemRef has slots 0 to 1, not 2"),
+        ('pl.MemRef("a", slots=0)[0]', "slots must be 1 to 1024, not 0"),
+    ],
+)
+def test_slots_that_are_not_there(buffer, message):
+    text = f"""import pypto.language as pl
+@pl.function
+def k(x: pl.Tensor[[16, 32], pl.FP32], z: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+    a: pl.Tile[[16, 32], pl.FP32, {buffer}] = pl.load(x, [0, 0], [16, 32])
+    return pl.store(a, [0, 0], z)
+"""
+    with pytest.raises(ParserTypeError, match=message):
+        pl.parse(text)

@@ -10,6 +10,7 @@ from pypto.language.parser.diagnostics import (
     UnknownShapeError,
     hints,
 )
+from pypto.language.typing import Allocation
 from pypto.pypto_core import DataType, ir
 
 _MARKERS = {
@@ -188,7 +189,9 @@ class Annotations:
         shape, dtype = self.shaped(node, items)
         parts = {ir.MemRef: None, ir.TileView: None, ir.MemorySpace: None}
         for item in items[2:]:
-            value = self.part(item)
+            value = self.allocation(item) or self.part(item)
+            if isinstance(value, Allocation):
+                continue
             if type(value) not in parts:
                 message = f"{ast.unparse(item)} says nothing about a tile"
                 if isinstance(value, ir.TensorLayout):
@@ -196,6 +199,27 @@ class Annotations:
                 self.fail(ParserTypeError, message, item)
             parts[type(value)] = value
         return ir.TileType(shape, dtype, parts[ir.MemRef], parts[ir.TileView], parts[ir.MemorySpace])
+
+    def allocation(self, node):
+        """What `pair`, `pair[i % 2]` and `pl.MemRef("pair", slots=2)[i % 2]` say of a tile; None of anything else."""
+        slotted = isinstance(node, ast.Subscript)
+        named = node.value if slotted else node
+        if slotted and isinstance(named, ast.Call) and isinstance(named.func, ast.Attribute):
+            if named.func.attr != "MemRef":
+                return None
+            keywords = {each.arg: self.value(each.value) for each in named.keywords}
+            found = self.construct(node, Allocation, *map(self.value, named.args), **keywords)
+        else:
+            found = self.closure.get(named.id) if isinstance(named, ast.Name) else None
+        if slotted and isinstance(found, Allocation) and isinstance(node.slice, ast.Constant):
+            self.construct(node, found.__getitem__, node.slice.value)
+        return found if isinstance(found, Allocation) else None
+
+    def construct(self, node, make, *args, **keywords):
+        try:
+            return make(*args, **keywords)
+        except (IndexError, TypeError, ValueError) as error:
+            self.fail(ParserTypeError, str(error), node)
 
     def type_Scalar(self, node, items):
         if len(items) != 1:

@@ -7,7 +7,6 @@ from pypto.pypto_core.ir import (
     Expr,
     MaskPattern,
     MemorySpace,
-    MemRef,
     PadValue,
     PipeType,
     TensorLayout,
@@ -114,6 +113,27 @@ def TensorView(*args, **keywords) -> ir.TensorView:  # noqa: N802 (a class elsew
 def TileView(*args, **keywords) -> ir.TileView:  # noqa: N802
     """An ir.TileView, with pl.dynamic among its extents."""
     return ir.TileView(*map(_plain, args), **{key: _plain(value) for key, value in keywords.items()})
+
+
+class Allocation:
+    """Buffers of one size behind one another, declared by hand: `pair = pl.MemRef(slots=2)`, then `pair[i % 2]` in the
+    type of a tile. The planner places such tiles as all others, those that live at once apart."""
+
+    def __init__(self, name=None, *, slots=1):
+        if not isinstance(slots, int) or isinstance(slots, bool) or not 1 <= slots <= 1024:
+            raise ValueError(f"pl.MemRef: slots must be 1 to 1024, not {slots!r}")
+        self.name, self.slots = name, slots
+
+    def __getitem__(self, slot):
+        if isinstance(slot, int) and not 0 <= slot < self.slots:
+            raise IndexError(f"pl.MemRef has slots 0 to {self.slots - 1}, not {slot}")
+        return self
+
+
+def MemRef(*args, **keywords):  # noqa: N802
+    """An ir.MemRef, or, of a name and slots alone, an Allocation."""
+    declares = not args or (len(args) == 1 and isinstance(args[0], str))
+    return Allocation(*args, **keywords) if declares and not {*keywords} - {"slots"} else ir.MemRef(*args, **keywords)
 
 
 def dynamic(name) -> DynVar:
