@@ -180,6 +180,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
     fail(op->span_, op->op_->name_ + " with " + std::to_string(inputs.size()) + " operands is not lowered yet");
 
   OperationState state(loc, "pto." + std::string(row.pto));
+  if (state.name.hasTrait<pto::RowMajorTiles>())
+    columnsAsRows(operands);
   state.addOperands(operands);
   if (form.segments)
     state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(segments));

@@ -64,6 +64,24 @@ static bool liesIn(const ir::TileTypePtr &type, const ir::ExprPtr &operand) {
   return type->memref_ && whole && whole->memref_ && *type->memref_ == *whole->memref_;
 }
 
+/// Tiles that are all columns, as the rows of the same bytes: what works element by element takes no columns.
+void Lowering::columnsAsRows(SmallVectorImpl<Value> &operands) {
+  auto isColumn = [](pto::TileBufType type) {
+    return type.getLoc() == pto::AddressSpace::vec && !type.isRowMajor() && !type.isBoxed() && type.getCols() == 1 &&
+           type.hasStaticValid();
+  };
+  for (Value operand : operands)
+    if (auto type = dyn_cast<pto::TileBufType>(operand.getType()); type && !isColumn(type))
+      return;
+  for (Value &operand : operands)
+    if (auto type = dyn_cast<pto::TileBufType>(operand.getType())) {
+      auto row = pto::TileBufType::get(type.getContext(), type.getLoc(), 1, type.getRows(), type.getElementType(),
+                                       type.getValidCols(), type.getValidRows(), pto::BLayout::row_major,
+                                       type.getSLayout(), type.getFractal(), type.getPad(), type.getCompact());
+      operand = b.create<pto::TReshapeOp>(loc, row, operand);
+    }
+}
+
 /// A window of a tile in boxes as another name of its bytes: of all its rows (of its columns where the boxes go by
 /// rows) from a constant place on, or of its first ones, which are then the valid ones.
 Value Lowering::boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {

@@ -132,6 +132,7 @@ private:
   mlir::Value lowerCall(const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value lowerByText(const pypto::backend::BackendCodegenFunc &emit, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value factor(mlir::Value tile, const ir::TypePtr &given, ir::MemorySpace space);
+  void columnsAsRows(llvm::SmallVectorImpl<mlir::Value> &operands);
   mlir::Value rowScratch(mlir::Value given, mlir::Value like, const ir::TileTypePtr &source);
   mlir::Value lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

@@ -139,8 +139,10 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
                      {isPart ? tuple({number(partOf->rows), number(partOf->columns)}) : view.Operand("shape")},
                      keywords));
   }
-  if (op == "assemble")
-    fail(place, "assemble into a tensor that the kernel computes is not lowered yet; assemble into an output");
+  if (op == "assemble") // into what the kernel computes: an output is stored to
+    return bind(make("tile.assemble",
+                     {tile(view.Operand("target")), tile(view.Operand("source")), view.Operand("offset")},
+                     call->kwargs_));
   if (llvm::is_contained({"add", "sub", "mul", "div", "maximum", "minimum"}, op))
     return elementwise(view, call);
   return byName(view, call);

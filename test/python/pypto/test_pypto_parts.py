@@ -1,9 +1,11 @@
 """Parts of tiles: assemble, extract, slice, transpose, elements; numbers against numpy, on both processors."""
 
 import numpy as np
+import pypto.language as pl
 import pytest
 from pypto import DataType, codegen, ir
 from pypto.ir.op import tensor, tile
+from pypto.runtime import RunConfig
 from test_pypto_lower import F16, F32, I32, SPAN, Kernel, scalar, tensor_of
 
 NUMPY = {F32: np.float32, F16: np.float16, I32: np.int32}
@@ -165,3 +167,59 @@ def test_a_dynamic_part_is_refused():
     k.let(tile.assemble(load(k, k.params[0]), part, [0, 0]))
     with pytest.raises(ValueError, match="a valid|whose valid extent is known at run time is not lowered"):
         codegen.PTOCodegen().generate(k.program())
+
+
+@both
+@pytest.mark.parametrize("rows, valid", [(16, 16), (64, 64), (64, 41)])
+@types
+def test_columns_are_computed_with(tmp_path, processor, dtype, rows, valid):
+    def make(k, x, y):
+        a, b = load(k, x, valid_shape=[valid, 1]), load(k, y, valid_shape=[valid, 1])
+        return k.let(tile.maximum(k.let(tile.sub(a, b)), k.let(tile.muls(b, 2))))
+
+    left, right = numbers(rows, 1, dtype=dtype), numbers(rows, 1, dtype=dtype, seed=1)
+    out = run(tmp_path, processor, make, left, right, shape=(rows, 1), dtype=dtype)
+    np.testing.assert_array_equal(out[:valid], np.maximum(left - right, right * NUMPY[dtype](2))[:valid])
+    assert not out[valid:].any()
+
+
+@both
+def test_columns_that_are_valid_in_part_at_run_time_are_refused(tmp_path, processor):
+    def make(k, x, n):
+        return k.let(tile.exp(load(k, x, valid_shape=[n, 1])))
+
+    with pytest.raises(Exception, match="expects blayout=row_major on every tile"):
+        run(tmp_path, processor, make, numbers(16, 1), shape=(16, 1), scalars=[5])
+
+
+@pl.jit
+def assembled(x: pl.Tensor, y: pl.Tensor, whole: pl.Out[pl.Tensor], part: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        first = pl.mul(x, 2.0)
+        second = pl.assemble(first, y, [4, 16])
+        whole = pl.assemble(whole, pl.add(second, first), [0, 0])
+        part = pl.assemble(part, second[:, 16:32], [0, 0])
+    return whole, part
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+def test_tensors_are_assembled_into_computed_ones(platform):
+    x, y = numbers(16, 64), numbers(8, 16, seed=1)
+    whole, part = np.zeros((16, 64), np.float32), np.zeros((16, 16), np.float32)
+    assembled(x, y, whole, part, config=RunConfig(platform=platform))
+    second = x * 2
+    second[4:12, 16:32] = y
+    np.testing.assert_array_equal(whole, second + x * 2)
+    np.testing.assert_array_equal(part, second[:, 16:32])
+
+
+@pl.jit
+def added_into(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.assemble(pl.mul(x, 2.0), x, [0, 0], atomic=pl.AtomicType.Add)
+    return y
+
+
+def test_computed_tensors_are_not_added_into():
+    with pytest.raises(Exception, match="assemble adds to tensors only"):
+        added_into(numbers(16, 64), np.zeros((16, 64), np.float32))
