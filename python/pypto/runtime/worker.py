@@ -114,9 +114,9 @@ class Worker:
 
 
 class ChipWorker(Worker):
-    """A device that programs run on. ValueError for other levels than 2."""
+    """A device that programs run on; there is one runtime, whatever the name. ValueError for other levels than 2."""
 
-    def __init__(self, config=None, *, level=2):
+    def __init__(self, config=None, *, level=2, runtime=None):
         from pypto.runtime import RunConfig
 
         if level != 2:

@@ -11,7 +11,7 @@ import pypto.language as pl
 import pytest
 from pypto import ir
 from pypto.backend import BackendType
-from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, benchmark, run
+from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, Worker, benchmark, run
 
 
 def numbers(*shape, seed=0):
@@ -115,7 +115,8 @@ def add(a: pl.Tensor[[16, 32], pl.FP32], b: pl.Tensor[[16, 32], pl.FP32], c: pl.
 def test_worker():
     x, out = numbers(16, 32), zeros(16, 32)
     compiled = add.compile()
-    with ChipWorker(RunConfig()) as worker:
+    with ChipWorker(RunConfig(), runtime="tensormap_and_ringbuffer") as worker:
+        assert isinstance(worker, Worker)
         weight = worker.alloc_tensor([16, 32], np.float32, init=x)
         handle = worker.register(compiled)
         assert worker.aicpu_dlopen_count == 1
