@@ -24,6 +24,9 @@ public:
   void Finish();
 };
 
+/// The functions of a program in the order of their names.
+std::vector<FunctionPtr> FunctionsByName(const Program &program);
+
 } // namespace pypto::ir
 
 #endif // PYPTO_IR_PROGRAM_H

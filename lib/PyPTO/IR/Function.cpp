@@ -1,6 +1,7 @@
 // Functions and programs: construction, and what they must hold to.
 #include "pypto/ir/node_access.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace pypto::ir {
@@ -40,6 +41,12 @@ void Program::Finish() {
   std::unordered_set<std::string_view> names;
   for (const FunctionPtr &function : functions_)
     CHECK(names.insert(function->name_).second) << "two functions are called " << function->name_;
+}
+
+std::vector<FunctionPtr> FunctionsByName(const Program &program) {
+  std::vector<FunctionPtr> sorted = program.functions_;
+  std::ranges::sort(sorted, {}, [](const FunctionPtr &each) -> const std::string & { return each->name_; });
+  return sorted;
 }
 
 FunctionPtr Program::GetFunction(std::string_view name) const {

@@ -67,16 +67,26 @@ private:
     }
   }
 
+  /// Calls name functions, so their order says nothing.
+  bool functionsEqual(const Program &a, const Program &b) {
+    std::vector<FunctionPtr> left = FunctionsByName(a), right = FunctionsByName(b);
+    for (size_t i = 0; i < std::min(left.size(), right.size()); ++i)
+      if (!value(left[i]->name_, right[i]->name_)) {
+        path = ".functions[" + std::to_string(i) + "].name";
+        return false;
+      }
+    if (value(left, right))
+      return true;
+    path = ".functions" + path;
+    return false;
+  }
+
   template <class T> bool fieldsEqual(const T &a, const T &b) {
     bool equal = true;
     if constexpr (std::is_same_v<T, Function>)
       bindSymbols(a, b);
     if constexpr (std::is_same_v<T, Program>)
-      for (size_t i = 0; i < std::min(a.functions_.size(), b.functions_.size()); ++i)
-        if (!value(a.functions_[i]->name_, b.functions_[i]->name_)) {
-          path = ".functions[" + std::to_string(i) + "].name";
-          return false;
-        }
+      return functionsEqual(a, b);
     ForEachField<T>([&](const char *name, auto member, unsigned flags) {
       if (!equal || flags & kNote)
         return;

@@ -44,9 +44,12 @@ private:
         if (const std::vector<ExprPtr> *shape = ShapeOf(param->type_))
           for (const ExprPtr &extent : *shape)
             bindSymbols(extent);
-    if constexpr (std::is_same_v<T, Program>)
-      for (const FunctionPtr &function : node.functions_)
+    if constexpr (std::is_same_v<T, Program>) {
+      std::vector<FunctionPtr> functions = FunctionsByName(node);
+      for (const FunctionPtr &function : functions)
         value(function->name_);
+      return value(functions);
+    }
     ForEachField<T>([&](const char *, auto member, unsigned flags) {
       if (flags & kNote)
         return;
