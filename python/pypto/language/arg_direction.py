@@ -2,5 +2,5 @@
 
 from pypto.pypto_core.ir import ArgDirection
 
-NAME_TO_DIRECTION = dict(ArgDirection.__members__)
+NAME_TO_DIRECTION = {direction.name: direction for direction in ArgDirection}
 DIRECTION_TO_NAME = {direction: name for name, direction in NAME_TO_DIRECTION.items()}

@@ -1,6 +1,7 @@
 """Operations that Python calls with values of the IR: `pl.add(pl.Tensor(expr=a), 1.0).unwrap()` is the call."""
 
 from pypto.ir.utils import plain
+from pypto.language import form_rules
 from pypto.language.parser import scalars
 from pypto.language.typing import Scalar, Tensor, Tile
 from pypto.pypto_core import ir
@@ -16,24 +17,6 @@ def wrapped(expr):
     return expr if kind is None else kind(expr=expr)
 
 
-def _kind(value):
-    kind = getattr(value, "type", None)
-    return "Tile" if isinstance(kind, ir.TileType) else "Tensor" if isinstance(kind, ir.TensorType) else None
-
-
-def _check(name, arguments):
-    """TypeError where the first operand is neither a tensor nor a tile, or the second one of the other kind."""
-    base = name.rpartition(".")[2]
-    held = ir.op_parameters(f"tile.{base}", operands=True) or ir.op_parameters(f"tensor.{base}", operands=True) or []
-    if held[:1] not in (["x"], ["lhs"], ["acc"]) or not arguments:
-        return
-    kinds = [_kind(each) for each in arguments[:2]]
-    if kinds[0] is None:
-        raise TypeError(f"{name}: expected Tensor or Tile operands, not {type(arguments[0]).__name__}")
-    if held[1:2] == ["rhs"] and len(kinds) > 1 and kinds[1] not in (None, kinds[0]):
-        raise TypeError(f"{name}: cannot mix Tensor and Tile operands")
-
-
 def call(name, arguments, keywords):
     """The call of an operation ("pl.add", "tile.load") as a value. TypeError, ValueError for what it does not take."""
     span = keywords.pop("span", ir.Span.unknown())
@@ -44,5 +27,5 @@ def call(name, arguments, keywords):
         made = scalars.binary(node, *arguments, span)
         return wrapped(made if isinstance(made, ir.Expr) else scalars.constant(made, span))
     if name.startswith("pl."):
-        _check(name, arguments)
+        arguments, keywords = form_rules.check(name, arguments, keywords)
     return wrapped(ir.create_op(name, *arguments, span=span, **keywords))

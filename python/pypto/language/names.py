@@ -2,6 +2,7 @@
 
 import functools
 
+from pypto.language.forms import FORMS, evaluate
 from pypto.pypto_core.ir import MaskPattern, op_aliases, op_names
 
 # Names of the language that are no operations of the table.
@@ -24,6 +25,8 @@ class Name:
             from pypto.language.calls import call
 
             return call(self.full, arguments, keywords)
+        if self.full in FORMS:
+            return evaluate(self.full, arguments, keywords)
         shown = self.full if self.full.startswith("pl.") else f"pl.{self.full}"
         raise RuntimeError(f"{shown} is only for kernels: it is parsed, never called")
 

@@ -410,8 +410,8 @@ def test_a_long_function_takes_time_in_proportion():
 
 
 def test_operations_cannot_be_called_outside():
-    with pytest.raises(RuntimeError, match="pl.at is only for kernels"):
-        pl.at(1)
+    with pytest.raises(RuntimeError, match="pl.at is only for kernels"), pl.at(pl.Level.CORE_GROUP):
+        pass
     with pytest.raises(AttributeError, match="has no attribute 'xyz'"):
         pl.xyz
     assert "row_sum" in dir(pl.tile) and repr(pl.tile.row_sum) == "tile.row_sum"

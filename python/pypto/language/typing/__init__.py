@@ -36,11 +36,26 @@ class _Marker:
 class _Kind(type):
     """A marker whose instances, made by `expr=`, are values of the IR that operations take when Python calls them."""
 
-    def __getitem__(cls, _):
-        return cls
+    def __getitem__(cls, said):
+        return cls._said(said if isinstance(said, tuple) else (said,), {})
 
-    def __call__(cls, *_, expr=None, **__):
-        return cls if expr is None else super().__call__(expr)
+    def __call__(cls, *said, expr=None, **named):
+        return super().__call__(expr) if expr is not None else cls._said(said, named) if said or named else cls
+
+    def _said(cls, said, named):
+        """A type by what it says, in order or by name; what is neither a shape nor an element type by its class."""
+        made = super().__call__(None)
+        fields = dict(zip(cls._ORDER, said, strict=False))
+        for name, value in named.items():
+            if name not in cls._ORDER:
+                raise TypeError(f"pl.{cls.__name__}: unexpected keyword argument {name!r}; it takes {cls._ORDER}")
+            if name in fields:
+                raise TypeError(f"pl.{cls.__name__}: multiple values for argument {name!r}; give one")
+            fields[name] = value
+        for value in said[len(cls._ORDER) :]:
+            fields.update({name: value for name, kind in _FIELDS.items() if isinstance(value, kind)})
+        made.__dict__.update({**dict.fromkeys(_FIELDS), **fields})
+        return made
 
     def __or__(cls, _):
         return cls
@@ -49,15 +64,31 @@ class _Kind(type):
         return f"pl.{cls.__name__}"
 
 
+_FIELDS = {"memory_space": MemorySpace, "tile_view": ir.TileView, "tensor_view": ir.TensorView, "memref": ir.MemRef}
+
+
 class Value:
-    """A node of the IR as a value of the language."""
+    """A node of the IR as a value of the language, or a type by what an annotation says: `shape`, `dtype`, .."""
+
+    _ORDER = ("shape", "dtype")
 
     def __init__(self, expr):
         self._expr = expr
 
     def unwrap(self) -> Expr:
         """The node."""
+        if self._expr is None:
+            kind = type(self).__name__
+            raise ValueError(f"an annotation-only {kind} holds no value; make one with `pl.{kind}(expr=..)`")
         return self._expr
+
+    @property
+    def expr(self) -> Expr:
+        """The node."""
+        return self.unwrap()
+
+    def __or__(self, _):
+        return self
 
 
 class Tensor(Value, metaclass=_Kind):
@@ -70,6 +101,8 @@ class Tile(Value, metaclass=_Kind):
 
 class Scalar(Value, metaclass=_Kind):
     """`pl.Scalar[pl.INT32]`; a value: `pl.Scalar(expr=var)`."""
+
+    _ORDER = ("dtype",)
 
 
 Array, Tuple, Ptr, Out, InOut = (_Marker(name) for name in ("Array", "Tuple", "Ptr", "Out", "InOut"))
