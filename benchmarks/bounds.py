@@ -34,6 +34,7 @@ from regression import bounds, zoo
 from regression.measure import command, onnxruntime_session
 
 CHIP, BLOCKS, GOAL, LARGE = "a3", 24, 2.5, 1e9
+BRANCHES = {"If", "Loop", "Scan"}
 PRODUCTS = {"Conv", "ConvTranspose", "MatMul", "Gemm"}
 # Vector operations per element of the larger of input and output.
 COMPUTED = {
@@ -135,7 +136,7 @@ def deploy(tree: Path, mlir: Path, mode: str, work: Path) -> Path:
 
 def main() -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--models", default="", help="names, comma-separated (default: all that are in the cache)")
+    p.add_argument("--models", default="", help="names, comma-separated (default: the whole zoo)")
     p.add_argument("--modes", default="F16,F32")
     p.add_argument("--old", type=Path, help="another build tree to compare with")
     args = p.parse_args()
@@ -146,17 +147,22 @@ def main() -> int:
         + "     old" * bool(args.old)
     )
     for model in zoo.read_all([name for name in args.models.split(",") if name]):
-        path = cache / "zoo" / model.file
-        if not path.exists():
+        try:
+            path = zoo.make(model, cache)
+        except zoo.Unavailable as error:
+            print(f"{model.name:<14} left out of the mean: {error}", flush=True)
             continue
         feed = zoo.feed(model, cache)
         with tempfile.TemporaryDirectory() as folder:
             work, mlir = Path(folder), Path(folder) / "m.mlir"
-            arguments = ["--model_name", model.name, "--model_def", path, "--input_shapes", model.shapes]
+            arguments = ["--model_name", model.name, "--model_def", path, *model.transform_options]
             made = command("model_transform", *arguments, "--mlir", mlir)
             if made.code != 0:
                 raise UserError(made.problem)
             proto = onnx.load(str(path))
+            if any(node.op_type in BRANCHES for node in proto.graph.node):
+                print(f"{model.name:<14} left out of the mean: what it computes is decided at run time", flush=True)
+                continue
             weights, shapes = shapes_of(proto, feed)
             for mode in ratios:
                 least, work_done = bound(proto.graph, weights, shapes, feed, mode)

@@ -43,7 +43,7 @@ using vector_kernels::Panels;
 constexpr int64_t kSlots = 2;
 /// What a tile costs beside its elements, in starts of its instructions: the way from core to core comes on top. Chosen
 /// by benchmarks/sizes.py.
-constexpr double kTileAlone = 1.5;
+constexpr double kTileAlone = 3;
 
 /// A way in which the cube kernel makes its result.
 struct Producer {
