@@ -138,7 +138,17 @@ Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
   auto alloc = tiles.create<pto::AllocTileOp>(loc, tile, address, rows, cols);
   if (saysNoBox(*type))
     alloc->setAttr(ptotext::kNoBoxAttr, b.getUnitAttr());
+  if (turn && !address && !options.names)
+    tilesOfTurns.emplace_back(alloc, turn);
   return found = alloc;
+}
+
+/// A tile that lives in a turn of a pipeline only is allocated there, so that `pto-multi-buffer` may give it two
+/// buffers: the next turn then fills one while this turn still reads the other.
+void Lowering::placeTilesOfTurns() {
+  for (auto [alloc, body] : tilesOfTurns)
+    if (llvm::all_of(alloc->getUsers(), [&](Operation *user) { return body->findAncestorOpInBlock(*user); }))
+      alloc->moveBefore(&body->front());
 }
 
 void Lowering::setValid(Value tile, const ir::TileType &type) {

@@ -142,6 +142,7 @@ void Lowering::replacePart(const ir::ExprPtr &source, Value part) {
   for (auto &[key, buffer] : buffers)
     if (buffer == tile)
       buffer = nullptr;
+  llvm::erase_if(tilesOfTurns, [&](auto &each) { return each.first == tile.getDefiningOp(); });
   tile.getDefiningOp()->erase();
 }
 

@@ -121,6 +121,7 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
     addParameters(function, func);
   VisitStmt(function->body_);
   placeSignals(*function, func);
+  placeTilesOfTurns();
   for (Operation *mark : marks)
     mark->erase();
 }

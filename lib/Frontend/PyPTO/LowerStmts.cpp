@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Target/Cpp/Cpp.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -169,6 +170,9 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
     bindResults({op->iter_args_.begin(), op->iter_args_.end()}, carried, loop.getRegionIterArgs());
     writeInto(op->body_, carried);
     Values scalars;
+    const ir::Attr *stage = op->kind_ == ir::ForKind::Pipeline ? ir::FindAttr(op->attrs_, "stage") : nullptr;
+    const auto *stages = stage ? std::get_if<int64_t>(stage) : nullptr;
+    llvm::SaveAndRestore<Block *> inside(turn, stages && *stages > 1 ? body : turn);
     lowerBody(op->body_, carried, scalars);
     b.create<scf::YieldOp>(loc, scalars);
   }

@@ -213,6 +213,7 @@ private:
   void copyWindow(const ir::OpView &call, const ir::CallPtr &op, mlir::Value from, mlir::Value to);
   mlir::Value meetRanks(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   void placeSignals(const ir::Function &function, mlir::func::FuncOp func);
+  void placeTilesOfTurns();
   mlir::Value context(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value rankNumber(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value notify(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -295,6 +296,9 @@ private:
   llvm::StringMap<mlir::Value> valueNames;
   llvm::DenseMap<mlir::Value, std::string> namesOf;
   unsigned names = 0;
+
+  mlir::Block *turn = nullptr; ///< the body of the innermost pl.pipeline with several stages
+  std::vector<std::pair<mlir::Operation *, mlir::Block *>> tilesOfTurns; ///< allocations, by the turn that needs them
 
   std::string function;     ///< its name, for errors
   ir::YieldStmtPtr yielded; ///< by the body that was visited last
