@@ -58,7 +58,7 @@ void Accumulators::join(const ir::ExprPtr &a, const ir::ExprPtr &b) {
 void Accumulators::VisitStmt_(const ir::AssignStmtPtr &op) {
   auto call = ir::As<ir::Call>(op->value_);
   const std::string name = call ? call->op_->name_ : "";
-  if (name == "tensor.matmul" || name == "tensor.matmul_acc")
+  if (name == "tensor.matmul" || name == "tensor.matmul_acc" || name == "tensor.matmul_bias")
     products.insert(root(op->var_.get()));
   if (name == "tensor.matmul_acc")
     join(op->var_, call->args_[0]);

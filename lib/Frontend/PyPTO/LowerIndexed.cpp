@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
 
@@ -17,8 +18,8 @@ Value Lowering::indexAt(const ir::ExprPtr &indices, ValueRange at) {
     strides = view.getStrides();
   } else {
     auto tile = cast<pto::TileBufType>(source.getType());
-    strides = {indexConstant(tile.isRowMajor() ? tile.getCols() : 1),
-               indexConstant(tile.isRowMajor() ? 1 : tile.getRows())};
+    auto [rows, columns] = pto::getPaddedBox(tile); // rows begin at multiples of 32 bytes
+    strides = {indexConstant(tile.isRowMajor() ? columns : 1), indexConstant(tile.isRowMajor() ? 1 : rows)};
   }
   Value offset;
   for (auto [position, stride] : llvm::zip_equal(at, ValueRange(strides).take_back(at.size()))) {
@@ -168,8 +169,8 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
     }
     Type element = scalarType(*b.getContext(), result->dtype_);
     Value read = b.create<pto::LoadScalarOp>(loc, element, view.getPtr(), index);
-    Value offset =
-        b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, at[0], indexConstant(type.getCols())), at[1]);
+    Value pitch = indexConstant(pto::getPaddedBox(type).second);
+    Value offset = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, at[0], pitch), at[1]);
     b.create<pto::TSetValOp>(loc, dst, offset, read);
   });
   return dst;

@@ -234,8 +234,8 @@ Value Lowering::reinterpret(const ir::OpView &call, const ir::CallPtr &op, const
 Value Lowering::elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span) {
   if (type.isBoxed())
     fail(span, "elements of a tile in boxes are not lowered yet");
-  Value strides[] = {indexConstant(type.isRowMajor() ? type.getCols() : 1),
-                     indexConstant(type.isRowMajor() ? 1 : type.getRows())};
+  auto [rows, columns] = pto::getPaddedBox(type); // rows begin at multiples of 32 bytes
+  Value strides[] = {indexConstant(type.isRowMajor() ? columns : 1), indexConstant(type.isRowMajor() ? 1 : rows)};
   return flatIndex(strides, indices);
 }
 

@@ -75,6 +75,12 @@ ir::VarPtr Tiler::generalProduct(const ir::OpView &view, const ir::VarPtr &acc) 
   return bind(acc ? make(op + "_acc", {acc, a, b}) : make(op, {a, b}));
 }
 
+/// A product and a row that is added in L0C: the bias goes through Mat.
+ir::VarPtr Tiler::biasedProduct(const ir::OpView &view) {
+  ir::VarPtr a = factor(view.Operand("lhs"), false), b = factor(view.Operand("rhs"), false);
+  return bind(make("tile.matmul_bias", {a, b, factor(view.Operand("bias"), false)}));
+}
+
 Contraction Tiler::contraction(const ir::OpView &view, const ir::CallPtr &call) const {
   if (view.row()->Find("c_matrix_nz") >= 0 && view.Keyword<bool>("c_matrix_nz").value_or(false))
     fail(place, "c_matrix_nz of a product of tensors is not lowered yet; load and move tiles");

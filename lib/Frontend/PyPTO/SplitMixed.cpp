@@ -19,7 +19,7 @@ namespace ir = pypto::ir;
 namespace {
 
 bool isProduct(const ir::Call &call) {
-  return call.op_->name_ == "tensor.matmul" || call.op_->name_ == "tensor.matmul_acc";
+  return llvm::is_contained({"tensor.matmul", "tensor.matmul_acc", "tensor.matmul_bias"}, call.op_->name_);
 }
 
 /// Whether a call gives the number of a block, or how many they are: kernels know them, orchestrators do not.

@@ -115,6 +115,8 @@ ir::VarPtr Tiler::compute(const ir::CallPtr &call) {
     return isPlain(view) ? product(contraction(view, call), nullptr) : generalProduct(view, nullptr);
   if (op == "matmul_acc")
     return accumulated(view, call);
+  if (op == "matmul_bias")
+    return biasedProduct(view);
   if (op == "cast")
     if (ir::VarPtr narrowed = narrowedProduct(view))
       return narrowed;

@@ -80,6 +80,7 @@ private:
   pypto::ir::VarPtr factor(const pypto::ir::ExprPtr &operand, bool isTransposed);
   pypto::ir::VarPtr wholeFactor(const Window &window, bool isTransposed);
   pypto::ir::VarPtr generalProduct(const pypto::ir::OpView &view, const pypto::ir::VarPtr &acc);
+  pypto::ir::VarPtr biasedProduct(const pypto::ir::OpView &view);
   pypto::ir::VarPtr product(const Contraction &product, pypto::ir::VarPtr acc,
                             const pypto::ir::ExprPtr &isFirst = nullptr);
   pypto::ir::VarPtr accumulated(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
