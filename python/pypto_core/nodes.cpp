@@ -119,14 +119,32 @@ void bindSpan(nb::module_ &m) {
       .def("__eq__", [](const Span &a, const Span &b) { return a == b; });
 }
 
+/// Programs keep a split as its number, too.
+template <class E> nb::enum_<E> enumClass(nb::module_ &m, const char *name) {
+  if constexpr (std::is_same_v<E, SplitMode>)
+    return nb::enum_<E>(m, name, nb::is_arithmetic());
+  else
+    return nb::enum_<E>(m, name);
+}
+
 template <class E> void bindEnum(nb::module_ &m, const char *name) {
-  nb::enum_<E> cls(m, name);
+  nb::enum_<E> cls = enumClass<E>(m, name);
   for (uint64_t i = 0; i < NumValues(EnumTraits<E>::kKind); ++i)
     cls.value(ValueName(static_cast<E>(i)).data(), static_cast<E>(i));
   if constexpr (std::is_same_v<E, MemorySpace>) { // their names of January 2026
     nb::object spaces = m.attr(name);
     for (auto [old, now] : {std::pair("UB", "Vec"), {"L1", "Mat"}, {"L0A", "Left"}, {"L0B", "Right"}, {"L0C", "Acc"}})
       spaces.attr(old) = spaces.attr(now);
+  }
+  if constexpr (std::is_same_v<E, ArgDirection>) { // the spelling of the class, beside that of `pl.adir`
+    nb::object directions = m.attr(name);
+    for (auto [spelled, now] : {std::pair("Input", "input"),
+                                {"Output", "output"},
+                                {"OutputExisting", "output_existing"},
+                                {"InOut", "inout"},
+                                {"NoDep", "no_dep"},
+                                {"Scalar", "scalar"}})
+      directions.attr(spelled) = directions.attr(now);
   }
   registerEnum(m.attr(name).ptr());
 }
@@ -168,10 +186,18 @@ void bindSubmit(nb::module_ &m) {
 }
 
 void bindExprs(nb::module_ &m) {
-  nb::class_<Expr, IRNode>(m, "Expr").def_prop_ro("type", [](const Expr &expr) { return toPython(expr.type_); });
+  nb::class_<Expr, IRNode>(m, "Expr")
+      .def_prop_ro("type", [](const Expr &expr) { return toPython(expr.type_); })
+      .def("same_as", [](const Expr &expr, const Expr &other) { return &expr == &other; });
   bindNode<Var, Expr>(m, "Var").def_prop_ro("name", [](const Var &var) { return var.name_hint_; });
   bindNode<IterArg, Var>(m, "IterArg");
-  bindNode<ConstInt, Expr>(m, "ConstInt");
+  bindNode<ConstInt, Expr>(m, "ConstInt") // an extent equals its number
+      .def("__hash__", [](const ConstInt &constant) { return nb::hash(nb::int_(constant.value_)); })
+      .def("__eq__", [](const ConstInt &constant, const nb::object &other) {
+        if (nb::isinstance<nb::int_>(other) && !nb::isinstance<nb::bool_>(other))
+          return nb::cast<int64_t>(other) == constant.value_;
+        return nb::isinstance<ConstInt>(other) && &nb::cast<const ConstInt &>(other) == &constant;
+      });
   bindNode<ConstFloat, Expr>(m, "ConstFloat");
   bindNode<ConstBool, Expr>(m, "ConstBool");
   bindNode<Op, Node>(m, "Op");

@@ -400,9 +400,34 @@ private:
   std::vector<std::shared_ptr<const ir::AssignStmt>> definitions; ///< in order
 };
 
+/// Attributes without those that name tasks: launches are ordered by the memory that they share.
+ir::Attrs withoutTask(ir::Attrs attrs) {
+  static constexpr std::string_view kOfTasks[] = {"task_id_var", "manual_dep_edges", "allow_early_resolve"};
+  llvm::erase_if(attrs, [](const auto &attr) { return llvm::is_contained(kOfTasks, attr.first); });
+  return attrs;
+}
+
+/// A scope of blocks whose body is that of the one kernel which the parser writes in between.
+std::shared_ptr<ir::SpmdScopeStmt> withoutKernel(const ir::SpmdScopeStmtPtr &scope) {
+  auto op = std::make_shared<ir::SpmdScopeStmt>(*scope);
+  op->attrs_ = withoutTask(op->attrs_);
+  auto stmts = ir::FlattenStmts(op->body_);
+  auto kernel = stmts.size() == 1 ? ir::As<ir::InCoreScopeStmt>(stmts[0]) : nullptr;
+  if (!kernel)
+    return op;
+  op->body_ = kernel->body_;
+  op->name_hint_ = kernel->name_hint_;
+  for (const auto &attr : withoutTask(kernel->attrs_))
+    if (attr.first == "dumps")
+      op->attrs_.push_back(attr);
+  return op;
+}
+
 class LaneSplitter : public ir::IRMutator {
 protected:
-  ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &op) override {
+  ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &scope) override {
+    auto op = std::make_shared<ir::InCoreScopeStmt>(*scope);
+    op->attrs_ = withoutTask(op->attrs_);
     if (!regionsOf(op->body_).found)
       return op;
     Stmts stmts;
@@ -410,7 +435,8 @@ protected:
     splitter.run(op->body_, stmts);
     return sequence(std::move(stmts), op->span_);
   }
-  ir::StmtPtr VisitStmt_(const ir::SpmdScopeStmtPtr &op) override {
+  ir::StmtPtr VisitStmt_(const ir::SpmdScopeStmtPtr &scope) override {
+    auto op = withoutKernel(scope);
     if (!regionsOf(op->body_).found)
       return op;
     Stmts created, stmts;

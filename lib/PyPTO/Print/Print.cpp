@@ -60,7 +60,7 @@ void Printer::header(const Function &function, bool method) {
     appendItem(options, "level=" + enumeration(*function.level_));
   if (function.role_)
     appendItem(options, "role=" + enumeration(*function.role_));
-  if (!function.attrs_.empty())
+  if (!function.attrs_.empty() && function.requires_runtime_binding_) // without a body
     appendItem(options, "attrs=" + dictionary(function.attrs_));
   line("@" + pl + "function" + (options.empty() ? "" : "(" + options + ")"));
   std::string params = method ? "self" : "";
@@ -83,6 +83,8 @@ void Printer::header(const Function &function, bool method) {
 void Printer::function(const Function &function, bool method) {
   header(function, method);
   ++depth;
+  if (!function.attrs_.empty() && !function.requires_runtime_binding_)
+    line(pl + "func_attr(" + dictionary(function.attrs_) + ")");
   if (function.requires_runtime_binding_)
     line("...");
   else

@@ -24,15 +24,22 @@ void Printer::yield(const YieldStmt &stmt, const std::vector<VarPtr> &results) {
   line((results.empty() ? "" : names(results) + " = ") + pl + "yield_(" + values + ")");
 }
 
-void Printer::body(const StmtPtr &body, const std::vector<VarPtr> &results) {
-  std::vector<StmtPtr> stmts = FlattenStmts(body);
+/// Whether a statement binds the task of the scope behind it, which `as` says.
+static bool isTaskOf(const Stmt &stmt, const Stmt &next) {
+  VarPtr task = taskOf(next);
+  return task && stmt.kind() == NodeKind::AssignStmt && static_cast<const AssignStmt &>(stmt).var_ == task;
+}
+
+void Printer::body(const StmtPtr &body, const std::vector<VarPtr> &results) { this->body(FlattenStmts(body), results); }
+
+void Printer::body(const std::vector<StmtPtr> &stmts, const std::vector<VarPtr> &results) {
   if (stmts.empty())
     line("pass");
-  for (const StmtPtr &each : stmts)
-    if (auto yielded = As<YieldStmt>(each))
+  for (size_t i = 0; i < stmts.size(); ++i)
+    if (auto yielded = As<YieldStmt>(stmts[i]))
       yield(*yielded, results);
-    else
-      stmt(*each);
+    else if (i + 1 == stmts.size() || !isTaskOf(*stmts[i], *stmts[i + 1]))
+      stmt(*stmts[i]);
 }
 
 void Printer::assign(const AssignStmt &stmt) {
@@ -56,21 +63,32 @@ void Printer::conditional(const IfStmt &stmt) {
   --depth;
 }
 
+/// Start, stop and step without those that a loop has by itself.
+std::string Printer::bounds(const ForStmt &stmt) {
+  auto is = [](const ExprPtr &bound, int64_t value) {
+    auto constant = As<ConstInt>(bound);
+    return constant && constant->value_ == value && constant->dtype_ == DataType::INDEX;
+  };
+  if (!is(stmt.step_, 1))
+    return expr(stmt.start_) + ", " + expr(stmt.stop_) + ", " + expr(stmt.step_);
+  return is(stmt.start_, 0) ? expr(stmt.stop_) : expr(stmt.start_) + ", " + expr(stmt.stop_);
+}
+
 void Printer::loop(const ForStmt &stmt) {
   static constexpr std::string_view kFunctions[] = {"range", "parallel", "unroll", "pipeline"};
-  std::string arguments = expr(stmt.start_) + ", " + expr(stmt.stop_) + ", " + expr(stmt.step_);
+  std::string arguments = bounds(stmt);
   std::string target;
-  if (!stmt.iter_args_.empty())
-    appendItem(arguments, initValues(stmt.iter_args_));
   target = name(*stmt.loop_var_);
   if (!stmt.iter_args_.empty())
     target += ", (" + names(stmt.iter_args_) + (stmt.iter_args_.size() == 1 ? ",)" : ")");
   Attrs rest;
   for (const auto &[key, value] : stmt.attrs_)
-    if (key == "stage")
-      appendItem(arguments, key + "=" + attr(value));
+    if (key == "pipeline_stages")
+      appendItem(arguments, "stage=" + attr(value));
     else
       rest.emplace_back(key, value);
+  if (!stmt.iter_args_.empty())
+    appendItem(arguments, initValues(stmt.iter_args_));
   if (!rest.empty())
     appendItem(arguments, "attrs=" + dictionary(rest));
   line("for " + target + " in " + pl + std::string(kFunctions[size_t(stmt.kind_)]) + "(" + arguments + "):");
@@ -91,45 +109,6 @@ void Printer::loop(const WhileStmt &stmt) {
     line(pl + "cond(" + expr(stmt.condition_) + ")");
   }
   body(stmt.body_, stmt.return_vars_);
-  --depth;
-}
-
-void Printer::scope(const ScopeStmt &stmt) {
-  std::string head, options;
-  if (auto *kernel = stmt.kind() == NodeKind::InCoreScopeStmt ? static_cast<const InCoreScopeStmt *>(&stmt) : nullptr) {
-    head = "with " + pl + "at(";
-    options = "level=" + enumeration(Level::CORE_GROUP);
-    if (kernel->split_)
-      appendItem(options, "optimizations=[" + pl + "split(" + enumeration(*kernel->split_) + ")]");
-  } else if (stmt.kind() == NodeKind::HierarchyScopeStmt) {
-    auto &level = static_cast<const HierarchyScopeStmt &>(stmt);
-    head = "with " + pl + "at(";
-    options = "level=" + enumeration(level.level_);
-    if (level.role_)
-      appendItem(options, "role=" + enumeration(*level.role_));
-  } else if (stmt.kind() == NodeKind::SpmdScopeStmt) {
-    auto &spmd = static_cast<const SpmdScopeStmt &>(stmt);
-    head = "with " + pl + "spmd(";
-    options = expr(spmd.core_num_);
-    if (spmd.sync_start_)
-      appendItem(options, "sync_start=True");
-  } else if (stmt.kind() == NodeKind::SplitAivScopeStmt) {
-    auto &split = static_cast<const SplitAivScopeStmt &>(stmt);
-    head = "for " + name(*split.lane_) + " in " + pl + "split_aiv(";
-    options = "2, mode=" + enumeration(split.mode_);
-  } else if (stmt.kind() == NodeKind::RuntimeScopeStmt) {
-    bool manual = static_cast<const RuntimeScopeStmt &>(stmt).manual_;
-    head = "with " + pl + (manual ? "manual_scope(" : "scope(");
-  } else {
-    head = "with " + pl + "cluster(";
-  }
-  if (!stmt.name_hint_.empty())
-    appendItem(options, "name_hint=" + attr(stmt.name_hint_));
-  if (!stmt.attrs_.empty())
-    appendItem(options, keywords(stmt.attrs_));
-  line(head + options + "):");
-  ++depth;
-  body(stmt.body_);
   --depth;
 }
 

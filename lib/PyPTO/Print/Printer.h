@@ -10,6 +10,9 @@
 
 namespace pypto::ir {
 
+/// The task that a scope notes; null for other statements.
+VarPtr taskOf(const Stmt &stmt);
+
 class Printer {
 public:
   explicit Printer(std::string_view prefix) : pl(std::string(prefix) + ".") {}
@@ -29,12 +32,15 @@ private:
   // PrintStmt.cpp
   void stmt(const Stmt &stmt);
   void body(const StmtPtr &body, const std::vector<VarPtr> &results = {});
+  void body(const std::vector<StmtPtr> &stmts, const std::vector<VarPtr> &results);
   void yield(const YieldStmt &stmt, const std::vector<VarPtr> &results);
   void assign(const AssignStmt &stmt);
   void conditional(const IfStmt &stmt);
+  std::string bounds(const ForStmt &stmt);
   void loop(const ForStmt &stmt);
   void loop(const WhileStmt &stmt);
   void scope(const ScopeStmt &stmt);
+  std::string optimizations(const InCoreScopeStmt &kernel);
   template <class T> std::string names(const std::vector<std::shared_ptr<const T>> &vars);
   std::string initValues(const std::vector<IterArgPtr> &carried);
 

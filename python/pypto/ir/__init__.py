@@ -2,9 +2,15 @@
 
 from pypto.pypto_core import DataType  # noqa: F401
 from pypto.pypto_core.ir import *  # noqa: F403
-from pypto.pypto_core.ir import Call, MemorySpace
+from pypto.pypto_core.ir import Call, InCoreScopeStmt, MemorySpace, SplitAivScopeStmt, SplitMode
 
 Mem = MemorySpace
+# Directions of a call's arguments where it says them (`attrs={"arg_directions": [..]}`).
+Call.arg_directions = property(lambda call: dict(call.attrs).get("arg_directions", []))
+_split = InCoreScopeStmt.split
+InCoreScopeStmt.split = property(lambda scope: _split.__get__(scope) or SplitMode.NONE)
+SplitAivScopeStmt.split = property(lambda scope: scope.mode)
+SplitAivScopeStmt.count = property(lambda scope: 2)  # the vector cores of a cube core
 
 
 def create_op_call(name, args=(), kwargs=None, span=None) -> Call:

@@ -14,7 +14,14 @@ from pypto.pypto_core import ir
 _INOUT = ir.ParamDirection.InOut
 _OUT = (ir.ParamDirection.Out, _INOUT)
 _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
-_IGNORED = ("allow_early_resolve", "dumps", "no_dep_args", "slot_num")  # they change no result
+_IGNORED = (
+    "allow_early_resolve",
+    "dumps",
+    "no_dep_args",
+    "slot_num",
+    "task_id_var",
+    "manual_dep_edges",
+)  # they change no result
 # What an entry does with tensors outside of scopes; kernels may use the last two as well.
 _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.
@@ -231,7 +238,7 @@ class JitParser(Callees, FunctionParser):
         super().stmt_With(node)
         if any(each.arg == "predicate" for each in getattr(node.items[0].context_expr, "keywords", [])):
             return  # a branch, whose scope was checked
-        scope = self.out[begin]
+        scope = next((each for each in self.out[begin:] if isinstance(each, ir.ScopeStmt)), None)
         if isinstance(scope, ir.InCoreScopeStmt):
             attrs = {key: value for key, value in dict(scope.attrs).items() if key not in _IGNORED and value}
             if attrs:

@@ -29,6 +29,9 @@ def _kernels(program, main):
     pending, found = [main.body], 0
     while pending:
         stmt = pending.pop(0)
+        inner = getattr(getattr(stmt, "body", None), "stmts", ())
+        if isinstance(stmt, ir.SpmdScopeStmt) and len(inner) == 1 and isinstance(inner[0], ir.InCoreScopeStmt):
+            stmt = inner[0]
         if isinstance(stmt, (ir.InCoreScopeStmt, ir.SpmdScopeStmt)):
             yield stmt.name_hint or f"{main.name}_incore_{found}", "aiv"
             found += 1

@@ -1,4 +1,4 @@
-"""What Python evaluates outside of kernels."""
+"""Texts, their errors, and what Python evaluates outside of kernels."""
 
 import warnings
 
@@ -6,6 +6,73 @@ import pypto.language as pl
 import pytest
 from pypto import DataType, ir
 from pypto.ir.utils import caller_warning_stacklevel
+from pypto.language.parser.diagnostics import ErrorRenderer, ParserSyntaxError, ParserTypeError
+
+PROGRAM = """
+@pl.program
+class P:
+{}
+"""
+DOUBLE = """    @pl.function
+    def double(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+        return pl.mul(x, 2.0)
+"""
+MAIN = """    @pl.function
+    def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+        return self.double({})
+"""
+
+
+def test_a_text_holds_one_function_or_program():
+    assert isinstance(pl.parse(PROGRAM.format(DOUBLE)), ir.Program)
+    with pytest.raises(ValueError, match="No @pl.function or @pl.program found"):
+        pl.parse("x = 4")
+    with pytest.raises(ValueError, match="Multiple functions/programs found"):
+        pl.parse(PROGRAM.format(DOUBLE) * 2)
+    with pytest.raises(SyntaxError, match="Failed to compile code"):
+        pl.parse("def f(:")
+
+
+def test_a_value_that_an_enumeration_lacks_is_shown_at_its_name():
+    text = "@pl.function(type=pl.FunctionType.Bad_é)\ndef f(x: pl.Tensor[[64], pl.FP32]):\n    return x\n"
+    with pytest.raises(ParserSyntaxError, match="pl.FunctionType has no Bad_é") as caught:
+        pl.parse(text)
+    assert caught.value.span["begin_column"] == text.index("Bad_é") + 1 and "AIV" in caught.value.hint
+    assert "^" * 5 in ErrorRenderer().render(caught.value) and "^" * 6 not in ErrorRenderer().render(caught.value)
+
+
+def test_columns_count_characters():
+    function = pl.parse(
+        "@pl.function\ndef f(é: pl.Tensor[[64], pl.FP32]):\n    y = pl.add(é, é); z = pl.exp(y)\n    return z"
+    )
+    assert function.body.stmts[1].span.begin_column == 23
+
+
+def test_directions_of_arguments():
+    text = PROGRAM.format(DOUBLE + MAIN.format("pl.no_dep(x), attrs={{'arg_directions': [{}]}}"))
+    call = pl.parse(text.format("pl.adir.input")).functions["main"].body.stmts[0].value
+    assert list(call.arg_directions) == [ir.ArgDirection.Input] and call.attrs["arg_direction_overrides"] == [0]
+    assert pl.adir.output_existing is ir.ArgDirection.OutputExisting
+    with pytest.raises(ParserTypeError, match="arg_directions must match"):
+        pl.parse(text.format("pl.adir.input, pl.adir.input"))
+    with pytest.raises(ParserTypeError, match=r"expects 1 argument\(s\), got 2"):
+        pl.parse(PROGRAM.format(DOUBLE + MAIN.format("x, x")))
+
+
+def test_stages_of_a_pipeline():
+    text = "@pl.function\ndef f(x: pl.Tensor[[64], pl.FP32], n: pl.Scalar[pl.INT64]):\n    for i in {}:\n"
+    text += "        x = pl.add(x, 1.0)\n    return x\n"
+    loop = pl.parse(text.format("pl.pipeline(8, stage=4)"))
+    assert dict(loop.body.stmts[0].attrs) == {"pipeline_stages": 4}
+    assert "pl.pipeline(8, stage=4, init_values=(x,)):" in ir.python_print(loop)
+    assert ir.structural_equal(loop, pl.parse(ir.python_print(loop)))
+    for call, message in (
+        ("pl.pipeline(8, stage=0)", "stage must be >= 1, not 0"),
+        ("pl.pipeline(8, stage=n)", "stage must be a compile-time constant"),
+        ("pl.unroll(8, stage=2)", "stage= is only supported on pl.pipeline"),
+    ):
+        with pytest.raises(ParserSyntaxError, match=message):
+            pl.parse(text.format(call))
 
 
 def test_forms_outside_of_kernels():
@@ -59,6 +126,14 @@ def test_padding_of_a_full_window_is_a_warning_at_the_line_that_asks():
     assert "pad_value has no effect" in str(caught[0].message) and caller_warning_stacklevel() == 1
 
 
+def test_attributes_of_a_function_are_shown_in_its_body():
+    text = "@pl.function\ndef f(w: pl.Tensor[[64], pl.FP32]):\n    pl.func_attr({'kept': w})\n    return w\n"
+    function = pl.parse(text)
+    assert function.attrs["kept"].same_as(function.params[0])
+    assert 'pl.func_attr({"kept": w})' in ir.python_print(function) and "attrs=" not in ir.python_print(function)
+    assert ir.structural_equal(function, pl.parse(ir.python_print(function)))
+
+
 def test_annotations_say_what_they_hold():
     kind = pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec, pl.TileView()]
     assert (kind.shape, kind.dtype, kind.memory_space) == ([16, 32], pl.FP32, pl.Mem.Vec) and kind.tile_view is not None
@@ -69,3 +144,4 @@ def test_annotations_say_what_they_hold():
         pl.Tensor([1], pl.FP32, shape=[2])
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
         pl.Tensor([1], pl.FP32, foo=2)
+    assert list(ir.TileType([16, 32], DataType.FP32).shape) == [16, 32]

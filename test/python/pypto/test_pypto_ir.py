@@ -146,7 +146,7 @@ def test_the_builder_makes_loops_and_branches():
     assert str(f.get_result()).split("\n", 2)[2] == (
         """@pl.function(type=pl.FunctionType.InCore)
 def f(n: pl.Scalar[pl.INDEX]):
-    for i, (total,) in pl.range(0, n, 1, init_values=(0,)):
+    for i, (total,) in pl.range(n, init_values=(0,)):
         if i < 3:
             chosen = pl.yield_(total + i)
         else:

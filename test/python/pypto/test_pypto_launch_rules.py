@@ -40,7 +40,7 @@ def scope(head, body=BLOCKS, outer=()):
 REFUSED = [
     (scope("with pl.spmd(1.5):"), ParserSyntaxError, "core_num must be an integer expression", "1.5"),
     (scope("with pl.spmd(True):"), ParserSyntaxError, "core_num must be an integer expression", "True"),
-    (scope("with pl.spmd(0):"), ParserSyntaxError, "core_num must be positive", "0):"),
+    (scope("with pl.spmd(0):"), ParserSyntaxError, "core_num must be a positive integer", "0):"),
     (scope("with pl.spmd(4, core_num=4):"), ParserSyntaxError, "multiple values for argument 'core_num'", "core_num"),
     (scope("with pl.spmd():"), ParserSyntaxError, "requires core_num", "pl.spmd("),
     (scope("with pl.spmd(4, sync_start=1):"), ParserSyntaxError, "sync_start must be a boolean literal", "1):"),
@@ -81,7 +81,7 @@ REFUSED = [
         "x]):",
     ),
     (["pl.submit(self.k, x, y)"], ParserSyntaxError, "must be unpacked", "pl.submit"),
-    (["y, t = pl.spmd_submit(self.k, x, y, core_num=0)"], ParserSyntaxError, "must be positive", "0)"),
+    (["y, t = pl.spmd_submit(self.k, x, y, core_num=0)"], ParserSyntaxError, "must be a positive integer", "0)"),
     (["y, t = pl.submit(self.k, x, y, allow_early_resolve=1)"], ParserSyntaxError, "boolean literal", "1)"),
     (["y, t = pl.submit(self.k, x, y, predicate=(u[0, 0] > 0))"], ParserTypeError, "signed 8/16/32/64-bit", "u[0"),
     (

@@ -117,7 +117,7 @@ def test_loops_carry_what_their_body_binds_again():
     """
     assert parsed(body) == (
         "acc: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = pl.tile.create([16, 32], dtype=pl.FP32)\n"
-        "for i, (acc_1,) in pl.range(0, 4, 1, init_values=(acc,)):\n"
+        "for i, (acc_1,) in pl.range(4, init_values=(acc,)):\n"
         "    acc_2: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = "
         "pl.tile.add(acc_1, pl.tile.load(x, [i * 16, 0], [16, 32]))\n"
         "    acc_3 = pl.yield_(acc_2)\n"
@@ -219,7 +219,7 @@ def test_loops_of_all_kinds_and_exits():
             pl.system.bar_all()
     """
     shown = parsed(body)
-    assert "for i in pl.parallel(1, 4, 1):" in shown
+    assert "for i in pl.parallel(1, 4):" in shown
     assert "for j in pl.pipeline(0, 64, 16, stage=2):" in shown
     assert "    if k == 3:\n        break" in shown
 
@@ -397,9 +397,9 @@ def test_files_are_read_not_run(tmp_path):
     path = tmp_path / "k.py"
     path.write_text(text("return n"))
     assert pl.loads(path).body.stmts[0].span.filename == str(path)
-    with pytest.raises(ValueError, match="No program found"):
+    with pytest.raises(ValueError, match="Expected @pl.program but found @pl.function"):
         pl.loads_program(path)
-    with pytest.raises(ValueError, match="Multiple functions found: f, f"):
+    with pytest.raises(ValueError, match="Multiple functions/programs found, and one is wanted: f, f"):
         pl.parse(text("return n") + text("return n"))
 
 

@@ -276,11 +276,19 @@ class Calls(Known):
         if "device" in keywords:
             attrs["device"] = self.as_expr(keywords.pop("device"), node, DataType.INDEX)
         if keywords:
-            self.fail(ParserTypeError, f"{function.name} takes positional arguments only; leave the names out", node)
+            message = f"{function.name} takes positional arguments only, and no {', '.join(keywords)}="
+            self.fail(ParserTypeError, message, node, "leave the names out")
         if len(arguments) != len(function.params):
             wanted, given = len(function.params), len(arguments)
             hint = f"write `{ast.unparse(node.func)}({', '.join(each.name_hint for each in function.params)})`"
-            self.fail(ParserTypeError, f"{function.name} takes {wanted} arguments, not {given}", node, hint)
+            self.fail(ParserTypeError, f"{function.name} expects {wanted} argument(s), got {given}", node, hint)
+        said = attrs.get("arg_directions")
+        if said and len(said) != len(arguments):
+            message = f"arg_directions must match the arguments: {len(said)} for {len(arguments)}"
+            self.fail(ParserTypeError, message, node, "give one for each argument")
+        untracked = [i for i, each in enumerate(node.args) if self.is_call(each, "no_dep")]
+        if untracked:
+            attrs["arg_direction_overrides"] = untracked
         values = []
         for value, param in zip(arguments, function.params, strict=True):
             dtype = param.type.dtype if isinstance(param.type, ir.ScalarType) else None

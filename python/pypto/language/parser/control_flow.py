@@ -57,10 +57,13 @@ class ControlFlow:
         outer = self.out, self.env, self.yielded, self.loop
         self.out, self.env, self.yielded, self.loop = [], env, None, loop or self.loop
         self.depth += 1
-        for node in nodes:
+        around = self.following
+        for index, node in enumerate(nodes):
             if self.yielded is not None:
                 self.fail(ParserSyntaxError, "nothing may follow pl.yield_; put it before", node)
+            self.following = [*around, nodes[index + 1 :]]
             self.statement(node)
+        self.following = around
         result = self.out, self.env, self.yielded
         self.depth -= 1
         self.out, self.env, self.yielded, self.loop = outer
@@ -97,12 +100,7 @@ class ControlFlow:
         inits = keywords.pop("init_values", None)
         attrs = keywords.pop("attrs", {})
         if name == "pl.pipeline":
-            stage = keywords.pop("stage", None)
-            if not isinstance(stage, int) or stage < 1:
-                bounds = ", ".join(ast.unparse(each) for each in call.args)
-                hint = f"write `pl.pipeline({bounds}, stage=2)`"
-                self.fail(ParserSyntaxError, "pl.pipeline needs a constant stage of at least 1", call, hint)
-            attrs = {"stage": stage, **attrs}
+            attrs = {"pipeline_stages": self.stages(call, keywords.pop("stage", None)), **attrs}
         if name == "pl.unroll" and inits is not None:
             hint = "carry values with `pl.range`"
             self.refuse_keyword("pl.unroll", call, "init_values", hint)
@@ -122,16 +120,30 @@ class ControlFlow:
         carried = self.carried(node.body, names, inits, node, {loop_name})
         env = {**self.env, loop_name: loop_var, **{n: arg for n, arg in carried}}
         stmts, after, yielded = self.body(node.body, env, name)
-        results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)
+        results, stmts = self.close_loop(carried, names, stmts, after, yielded, node, (loop_name,))
         args = [arg for _, arg in carried]
         body = ir.SeqStmts(stmts, self.span(node))
         self.emit(ir.ForStmt(loop_var, *bounds, args, body, results, self.span(node), kind=_KINDS[name], attrs=attrs))
         self.leave(after)
 
+    def stages(self, call, stage):
+        """How many turns of a pl.pipeline are under way at a time."""
+        bounds = ", ".join(ast.unparse(each) for each in call.args)
+        hint = f"write `pl.pipeline({bounds}, stage=2)`"
+        if stage is None:
+            self.fail(ParserSyntaxError, "pl.pipeline() requires stage=, how many turns overlap", call, hint)
+        if type(stage) is not int:
+            self.fail(ParserSyntaxError, "stage must be a compile-time constant of pl.pipeline()", call, hint)
+        if stage < 1:
+            self.fail(ParserSyntaxError, f"pl.pipeline() stage must be >= 1, not {stage}", call, hint)
+        return stage
+
     def refuse_keyword(self, name, call, keyword, hint=None):
         """Fails at a keyword that a call does not take."""
         at = next(each for each in call.keywords if each.arg == keyword)
         hint = hint or f"leave `{ast.unparse(at)}` out"
+        if keyword == "stage":
+            self.fail(ParserSyntaxError, f"stage= is only supported on pl.pipeline, not on {name}", at, hint)
         self.fail(ParserSyntaxError, f"{name} does not accept '{keyword}='", at, hint)
 
     def loop_targets(self, node, inits):
@@ -188,7 +200,7 @@ class ControlFlow:
             return self.target_names(last.target)
         return []
 
-    def close_loop(self, carried, names, stmts, after, yielded, node):
+    def close_loop(self, carried, names, stmts, after, yielded, node, own=()):
         """Return variables, and the body with its yield; binds the names behind the loop."""
         if yielded is None and names:
             hint = f"end it with `{', '.join(names)} = pl.yield_({', '.join(names)})`"
@@ -200,6 +212,8 @@ class ControlFlow:
         if len(values) != len(names):
             message = f"Mismatch: {len(values)} yielded for {len(names)} init_values; yield one for each"
             self.fail(ParserTypeError, message, place)
+        if not any(self.has_exit(stmt) for stmt in stmts):
+            carried += self.late(after, {*own, *dict(carried), *(targets or ())}, place)
         values = [*values, *(after[name] for name, _ in carried[len(names) :])]
         shown = [*(targets or names), *(name for name, _ in carried[len(names) :])]
         nodes, results = [], []

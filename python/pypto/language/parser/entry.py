@@ -221,23 +221,25 @@ def _definition(node, source, closure):
     raise UnsupportedFeatureError(f"{node.name} has no @pl.{wanted}", source.span(node))
 
 
-def _only(found, kind, filename):
-    if len(found) != 1:
-        many = f"Multiple {kind}s found" if found else f"No {kind} found"
-        raise ValueError(
-            f"{filename}: {many}: {', '.join(each.name for each in found)}" if found else f"{filename}: {many}"
-        )
+def parse(code, filename="<string>") -> ir.Function | ir.Program:
+    """The one function of a text, or its program, which may call functions beside it. ValueError for none or several,
+    SyntaxError or ParserError for what is wrong."""
+    functions, programs = _definitions(code, filename)
+    found = programs or functions
+    if not found:
+        raise ValueError(f"{filename}: No @pl.function or @pl.program found; mark what is to be read with one of them")
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found)
+        raise ValueError(f"{filename}: Multiple functions/programs found, and one is wanted: {names}")
     return found[0]
-
-
-def parse(code, filename="<string>") -> ir.Function:
-    """The one function of a text. ValueError for none or several, SyntaxError or ParserError for what is wrong."""
-    return _only(_definitions(code, filename)[0], "function", filename)
 
 
 def parse_program(code, filename="<string>") -> ir.Program:
     """The one program of a text."""
-    return _only(_definitions(code, filename)[1], "program", filename)
+    found = parse(code, filename)
+    if isinstance(found, ir.Function):
+        raise ValueError(f"{filename}: Expected @pl.program but found @pl.function {found.name}; use pl.parse")
+    return found
 
 
 def _read(path):
@@ -247,8 +249,8 @@ def _read(path):
         raise ParserSyntaxError(f"{path}: not UTF-8") from None
 
 
-def loads(path) -> ir.Function:
-    """The one function of a file, which is read, not executed."""
+def loads(path) -> ir.Function | ir.Program:
+    """The one function of a file, or its program; it is read, not executed."""
     return parse(_read(path), str(path))
 
 

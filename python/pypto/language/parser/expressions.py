@@ -1,6 +1,7 @@
 """Expressions. A value is a node of the IR or, where everything is known, a Python object: a number, a type, a list."""
 
 import ast
+import enum
 import types
 
 from pypto.language.names import Name, Namespace
@@ -116,7 +117,21 @@ class Expressions:
             if value is not None or isinstance(base, types.ModuleType) and hasattr(base, name):
                 return value
         shown = ast.unparse(node)
+        if self.is_enumeration(base):
+            self.fail_at_member(base, node)
         self.fail(InvalidOperationError, f"Unknown operation '{shown}'", node, hints.nearest(name, self.members(base)))
+
+    @staticmethod
+    def is_enumeration(value):
+        return isinstance(value, type) and issubclass(value, enum.Enum)
+
+    def fail_at_member(self, enumeration, node):
+        """For a value that an enumeration lacks: at its name, with those that there are."""
+        length = len(node.attr.encode())
+        places = {"end_lineno": node.end_lineno, "end_col_offset": node.end_col_offset}
+        at = ast.Name(node.attr, lineno=node.end_lineno, col_offset=node.end_col_offset - length, **places)
+        hint = f"there are {', '.join(enumeration.__members__)}"
+        self.fail(ParserSyntaxError, f"{ast.unparse(node.value)} has no {node.attr}", at, hint)
 
     @staticmethod
     def members(base):
@@ -201,7 +216,9 @@ class Expressions:
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         rank = len(base.type.shape)
         if len(indices) > rank:
-            self.fail(ParserTypeError, f"{len(indices)} indices for {rank} axes", node, "give one for each axis")
+            what = "tile" if isinstance(base.type, ir.TileType) else "tensor"
+            message = f"{len(indices)} indices but the {what} is {rank}D"
+            self.fail(ParserTypeError, message, node, "give one for each axis")
         if len(indices) == rank and not any(isinstance(each, ast.Slice) for each in indices):
             return self.operation("pl.read", [base, [self.value(each) for each in indices]], {}, node)
         shape, offset, dropped = self.window(base, indices, node)

@@ -7,6 +7,7 @@ from pypto.language.parser.calls import Calls
 from pypto.language.parser.control_flow import ControlFlow
 from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto.language.parser.expressions import Expressions
+from pypto.language.parser.late_names import LateNames
 from pypto.language.parser.launch_rules import LaunchRules
 from pypto.language.parser.returns import joined_returns
 from pypto.language.parser.scopes import Scopes
@@ -96,7 +97,7 @@ def returned_parameters(function):
     return numbers
 
 
-class FunctionParser(Expressions, Calls, Annotations, Statements, Static, ControlFlow, Scopes, LaunchRules):
+class FunctionParser(Expressions, Calls, Annotations, Statements, Static, ControlFlow, LateNames, Scopes, LaunchRules):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
 
@@ -204,7 +205,9 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         bound = all(
             isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and s.value.value is ... for s in node.body
         )
-        for stmt in () if is_sub_worker else joined_returns(node):
+        stmts = [] if is_sub_worker else list(joined_returns(node))
+        for index, stmt in enumerate(stmts):
+            self.following = [stmts[index + 1 :]]
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
                 self.fail(ParserSyntaxError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)

@@ -52,6 +52,9 @@ class LaunchRules:
 
     def check_blocks(self, call, said):
         """core_num is said once, and an integer."""
+        for each in call.keywords:
+            if each.arg is None:
+                self.fail(ParserSyntaxError, "pl.spmd does not accept **kwargs; write them out", each.value)
         if call.args and "core_num" in said:
             hint = f"leave `{ast.unparse(said['core_num'])}` out"
             message = "pl.spmd got multiple values for argument 'core_num'"
@@ -69,7 +72,7 @@ class LaunchRules:
             message = f"core_num must be an integer expression, not {ast.unparse(node)}"
             self.fail(ParserSyntaxError, message, node, "write the number of blocks, as in `4`")
         if type(value) is int and value < 1:
-            message = f"core_num must be positive, not {value}: a launch needs at least one block"
+            message = f"core_num must be a positive integer, not {value}: a launch needs at least one block"
             self.fail(ParserSyntaxError, message, node, "write `1`")
         return value
 
@@ -142,9 +145,7 @@ class LaunchRules:
         asked = (
             isinstance(each, ast.Call) and ast.unparse(each.func).endswith("get_block_idx") for each in ast.walk(node)
         )
-        carried = len(body.stmts) == 1 and isinstance(
-            body.stmts[0], ir.InCoreScopeStmt
-        )  # a kernel written out: meant so
+        carried = len(body.stmts) == 1 and isinstance(body.stmts[0], ir.InCoreScopeStmt)  # meant so
         if carried or any(asked) or self.launches(body) or self.reads_block(body):
             return
         hint = "write `i = pl.tile.get_block_idx()`, or the form `for i in pl.spmd(..):`"

@@ -21,8 +21,18 @@ _AT = {
 _AT |= {"split", "slot_num", "attrs"}  # as scopes are printed
 
 
+_OF_TASKS = ("task_id_var", "manual_dep_edges", "allow_early_resolve", "no_dep_args")
+
+
+def is_written_out(body):
+    """Whether a body is one kernel's scope."""
+    return len(body.stmts) == 1 and isinstance(body.stmts[0], ir.InCoreScopeStmt)
+
+
 class Scopes:
     """Needs ControlFlow."""
+
+    scope_task = None  # the variable of `as task`, until its scope is made
 
     def split_aiv(self, node, call):
         arguments, keywords = self.arguments(call)
@@ -43,7 +53,7 @@ class Scopes:
     def spmd_loop(self, node, call):
         """for i in pl.spmd(n): `i` is the block that runs the body."""
         if not isinstance(node.target, ast.Name):
-            self.fail(ParserSyntaxError, "target must be a name", node.target)
+            self.fail(ParserSyntaxError, "pl.spmd has a single loop variable: the target must be a name", node.target)
         self.check_scope("pl.spmd", call, loop=True)
         if self.predicated(node, call, ast.For(node.target, None, node.body, [])):
             return
@@ -58,14 +68,15 @@ class Scopes:
         """A scope that `core_num` blocks run; `first` begins its body."""
         count = attrs.pop("core_num", arguments[0] if arguments else None)
         if count is None or len(arguments) > 1:
-            message = "pl.spmd requires core_num, the number of blocks, and nothing else by place"
+            few = "requires core_num, the number of blocks"
+            message = f"pl.spmd {few if count is None else 'takes at most one positional argument, core_num'}"
             self.fail(ParserSyntaxError, message, call, "write `pl.spmd(1)`")
         sync = bool(attrs.pop("sync_start", False))
         marked, outer = list(attrs.pop("dumps", None) or ()), self.tagged
-        for hint_only in ("allow_early_resolve", "split", "slot_num"):  # they change no result
-            attrs.pop(hint_only, None)
-        if attrs:
-            self.fail(UnsupportedFeatureError, f"{', '.join(attrs)} of pl.spmd is not supported yet", call)
+        kernel = {key: attrs.pop(key) for key in ("split", "slot_num") if key in attrs}
+        others = [key for key in attrs if key not in _OF_TASKS]
+        if others:
+            self.fail(UnsupportedFeatureError, f"{', '.join(others)} of pl.spmd is not supported yet", call)
         self.tagged = [*outer, *marked]  # a call in the body takes them over
         body = self.scope_body(node, "pl.spmd" if first is not None else None)
         if first is None:
@@ -74,6 +85,12 @@ class Scopes:
         self.tagged = [each for each in self.tagged if any(each is tag for tag in outer)]
         if first is not None:
             body = ir.SeqStmts([first, *body.stmts], self.span(node))
+        is_kernel = first is None and (self.calls_kernel(node) and not kernel or is_written_out(body))
+        if not is_kernel:
+            base = hint.removesuffix("_spmd")
+            hint = f"{base}_spmd" if hint else hint
+            split = kernel.pop("split", None) or None  # NONE says nothing
+            body = ir.SeqStmts([ir.InCoreScopeStmt(split, body, base, kernel, self.span(node))], self.span(node))
         self.emit(ir.SpmdScopeStmt(self.as_expr(count, call), sync, body, hint, attrs, self.span(node)))
 
     def calls_kernel(self, node):
@@ -101,9 +118,11 @@ class Scopes:
         name = callee.full if isinstance(callee, Name) else ""
         self.check_scope(name, call, node.items[0].optional_vars)
         plain = ast.With([ast.withitem(None, None)], node.body)
+        task = self.task_of_scope(node, name)
         if name != "pl.spmd" or not self.predicated(node, call, plain):
             self.scope(node, name, call)
-        self.name_task(node, name)
+        if task is not None:
+            self.env[task.name_hint] = task
 
     def predicated(self, node, call, plain):
         """A scope that runs where its predicate holds: `plain`, which lacks its call, in a branch. Whether it has one.
@@ -125,19 +144,20 @@ class Scopes:
         self.statement(ast.copy_location(branch, node))
         return True
 
-    def name_task(self, node, name):
-        """`as task`. Launches are ordered by the memory that they share, so a task behind the scope that waits for what
-        the scope waits for is as good."""
+    def task_of_scope(self, node, name):
+        """The variable of `as task`, which the scope notes. Before the scope it is no task; behind it as well, since
+        launches are ordered by the memory that they share."""
         task = node.items[0].optional_vars
         if task is None:
-            return
+            return None
         if name not in ("pl.at", "pl.spmd"):
-            self.fail(ParserSyntaxError, "only pl.at and pl.spmd have a task", task)
+            self.fail(ParserSyntaxError, "`as` only applies to pl.at and pl.spmd, which have a task", task)
         if not isinstance(task, ast.Name):
-            self.fail(ParserSyntaxError, "`as` of a scope needs a name", task)
-        deps = [each.value for each in node.items[0].context_expr.keywords if each.arg == "deps"]
-        tasks = self.tasks(deps[0]) if deps else []
-        self.bind(task.id, ir.create_op("system.task_dummy", tasks, span=self.span(task)), task)
+            self.fail(ParserSyntaxError, "the target of `as` must be a plain variable name", task)
+        span = self.span(task)
+        self.scope_task = ir.Var(task.id, ir.ScalarType(DataType.TASK_ID), span)
+        self.emit(ir.AssignStmt(self.scope_task, ir.create_op("system.task_invalid", span=span), span))
+        return self.scope_task
 
     def scope(self, node, name, call):
         span = self.span(node)
@@ -151,7 +171,7 @@ class Scopes:
             level = attrs.pop("level", arguments[0] if arguments else None)
             if not isinstance(level, ir.Level):
                 self.fail(ParserTypeError, "pl.at needs a level; write `pl.at(level=pl.Level.CORE_GROUP)`", call)
-            role, split = attrs.pop("role", None), attrs.pop("split", None)
+            role, split = attrs.pop("role", None), attrs.pop("split", None) or None  # NONE says nothing
             body = self.scope_body(node)
             if level == ir.Level.CORE_GROUP:
                 self.mark(attrs, body)
@@ -181,32 +201,44 @@ class Scopes:
             self.untag(written)
 
     def scope_arguments(self, call):
-        """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot. `deps` is read
-        and left out: launches are ordered by all memory that they share, so an edge more changes no result."""
-        attrs = {}
+        """Arguments of a scope; `optimizations` is a literal list of pl.split and pl.cross_core_slot. Launches are
+        ordered by all memory that they share, so `deps` changes no result."""
+        attrs, task = {}, self.scope_task
+        self.scope_task = None
         for each in call.keywords:
             if each.arg == "deps":
-                self.tasks(each.value)
+                tasks = self.tasks(each.value)
+                attrs |= {"manual_dep_edges": tasks} if tasks else {}
                 continue
             if each.arg != "optimizations":
                 attrs[each.arg] = self.value(each.value)
                 continue
             if not isinstance(each.value, ast.List):
                 hint = f"write `[{ast.unparse(each.value)}]`"
-                self.fail(ParserSyntaxError, "optimizations must be a list literal", each.value, hint)
+                message = f"{ast.unparse(call.func)}(optimizations=..): optimizations must be a list literal"
+                self.fail(ParserSyntaxError, message, each.value, hint)
             said = set()
             for item in each.value.elts:
-                self.optimization(item, attrs, said)
+                self.optimization(item, attrs, said, ast.unparse(call.func))
+        if task is not None:
+            attrs["task_id_var"] = task
         return [self.value(each) for each in call.args], attrs
 
-    def optimization(self, item, attrs, said):
+    def optimization(self, item, attrs, said, of):
         """pl.split(mode, slot_num=None) or pl.cross_core_slot(slot_num=N); each may be said once."""
         split = self.is_call(item, "split") and len(item.args) == 1
         slots = [each.value for each in getattr(item, "keywords", []) if each.arg == "slot_num"]
         if not split and not (self.is_call(item, "cross_core_slot") and not item.args and slots):
-            self.fail(ParserSyntaxError, f"{ast.unparse(item)} is not supported in optimizations", item)
-        if len(slots) != len(item.keywords):
-            self.fail(ParserSyntaxError, f"{ast.unparse(item)} is not supported in optimizations", item)
+            hint = "it takes `pl.split(mode)` and `pl.cross_core_slot(slot_num=2)`"
+            self.fail(
+                ParserSyntaxError, f"Unsupported entry in {of}(optimizations=[..]): {ast.unparse(item)}", item, hint
+            )
+        for each in item.keywords:
+            if each.arg != "slot_num":
+                hint = f"leave `{ast.unparse(each)}` out"
+                self.fail(
+                    ParserSyntaxError, f"Unknown keyword argument '{each.arg}' of pl.{item.func.attr}", each, hint
+                )
         kind = "split" if split else "cross_core_slot"
         if kind in said:
             self.fail(ParserSyntaxError, f"Duplicate 'pl.{kind}' in optimizations", item, "leave one of them out")

@@ -22,14 +22,20 @@ class Source:
         """The place of a node of the syntax tree."""
         if node is None or not hasattr(node, "lineno"):
             return ir.Span.unknown()
-        shift = self.first_line - 1
+        begin, end = node.lineno + self.first_line - 1, node.end_lineno + self.first_line - 1
         return ir.Span(
             self.filename,
-            node.lineno + shift,
-            node.col_offset + 1 + self.indent,
-            node.end_lineno + shift,
-            node.end_col_offset + 1 + self.indent,
+            begin,
+            self.column(begin, node.col_offset + self.indent),
+            end,
+            self.column(end, node.end_col_offset + self.indent),
         )
+
+    def column(self, line, offset):
+        """The column, from 1, of what begins `offset` bytes behind the begin of a line: Python counts bytes."""
+        if not 1 <= line <= len(self.lines) or self.lines[line - 1].isascii():
+            return offset + 1
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
 
 
 def parse_text(text, filename) -> tuple[ast.Module, Source]:
@@ -38,6 +44,9 @@ def parse_text(text, filename) -> tuple[ast.Module, Source]:
         raise ParserSyntaxError("the text holds a null character")
     try:
         return ast.parse(text, filename), Source(filename, text.splitlines())
+    except SyntaxError as error:
+        error.msg = f"Failed to compile code: {error.msg}"
+        raise
     except (RecursionError, MemoryError):
         raise ParserSyntaxError("the text nests too deeply") from None
 

@@ -196,7 +196,7 @@ class Statements:
         if not any(isinstance(each, ast.Slice) for each in indices) and len(indices) == len(base.type.shape):
             at = ", ".join(ast.unparse(each) for each in indices)
             hint = f"write `pl.write({name}, [{at}], {ast.unparse(node.value)})`"
-            self.fail(UnsupportedFeatureError, "an element of a tensor cannot be assigned", node, hint)
+            self.fail(UnsupportedFeatureError, "Element-write: an element of a tensor cannot be assigned", node, hint)
         if len(indices) > len(base.type.shape):
             message = (
                 f"{len(indices)} indices but the {'tensor' if is_tensor(base) else 'tile'} is {len(base.type.shape)}D"

@@ -7,7 +7,7 @@ from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, Un
 from pypto.pypto_core import DataType, ir
 
 # Attributes that the decorator says, since they decide how the function is read.
-_OF_DECORATORS = ("auto_scope", "type", "level", "role", "strict_ssa")
+_OF_DECORATORS = ("auto_scope", "type", "level", "role", "strict_ssa", "external_source")
 
 
 class Static:

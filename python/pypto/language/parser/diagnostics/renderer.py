@@ -1,10 +1,12 @@
 """An error as text: message, place, the source line with a caret, hint, note."""
 
+import linecache
 import re
 
 _RED, _BLUE, _PLAIN = "\033[1;31m", "\033[1;34m", "\033[0m"
 
 
+_DOTTED = re.compile(r"\w+(\.\w+)*")
 _TAILS = ("\n\nC++ Traceback", "\n\nNo stack trace available")
 _CHECK = "Check failed:"
 
@@ -33,18 +35,33 @@ class ErrorRenderer:
     def _paint(self, colour, text):
         return f"{colour}{text}{_PLAIN}" if self.use_color else text
 
+    @staticmethod
+    def _line(span, source_lines):
+        """The line of a place: of its file, else of the text that was read; None where neither is to be had."""
+        number = span["begin_line"]
+        held = linecache.getline(str(span["filename"]), number) if number > 0 else ""
+        if held:
+            return held.rstrip("\r\n")
+        return source_lines[number - 1] if source_lines and 0 < number <= len(source_lines) else None
+
+    @staticmethod
+    def _calculate_token_length(line, start):
+        """How many characters the name at `start` has, with its dots; 1 for what is no name."""
+        found = _DOTTED.match(line, start)
+        return len(found[0]) if found else 1
+
     def render(self, error) -> str:
         lines = [self._paint(_RED, "Error") + f": {error.message}"]
         if error.span is not None:
             span = error.span
             place = f"{span['filename']}:{span['begin_line']}:{span['begin_column']}"
             lines.append(self._paint(_BLUE, "  -->") + f" {place}")
-            index = span["begin_line"] - 1
-            if 0 <= index < len(error.source_lines):
-                number = str(span["begin_line"])
+            line = self._line(span, error.source_lines)
+            if line is not None:
+                number, start = str(span["begin_line"]), max(span["begin_column"] - 1, 0)
                 pad = " " * len(number)
-                caret = " " * max(span["begin_column"] - 1, 0) + self._paint(_RED, "^")
-                lines += [f"{pad} |", f"{number} | {error.source_lines[index]}", f"{pad} | {caret}"]
+                caret = " " * start + self._paint(_RED, "^" * self._calculate_token_length(line, start))
+                lines += [f"{pad} |", f"{number} | {line}", f"{pad} | {caret}"]
         if error.hint:
             lines.append(f"  = help: {error.hint}")
         if error.note:
