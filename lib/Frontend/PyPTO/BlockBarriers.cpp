@@ -141,7 +141,14 @@ protected:
     if (!blocks)
       return inner;
     auto made = std::make_shared<ir::SpmdScopeStmt>(*blocks);
-    made->body_ = Unit(blocks->body_).withoutBarriers();
+    auto stmts = ir::FlattenStmts(blocks->body_);
+    if (auto kernel = stmts.size() == 1 ? ir::As<ir::InCoreScopeStmt>(stmts[0]) : nullptr) {
+      auto bare = std::make_shared<ir::InCoreScopeStmt>(*kernel);
+      bare->body_ = Unit(kernel->body_).withoutBarriers();
+      made->body_ = bare;
+    } else {
+      made->body_ = Unit(blocks->body_).withoutBarriers();
+    }
     return made;
   }
 };

@@ -145,8 +145,8 @@ class Scopes:
         return True
 
     def task_of_scope(self, node, name):
-        """The variable of `as task`, which the scope notes. Before the scope it is no task; behind it as well, since
-        launches are ordered by the memory that they share."""
+        """The variable of `as task`, which the scope notes. Launches are ordered by the memory that they share, so a
+        task that waits for what the scope waits for is as good."""
         task = node.items[0].optional_vars
         if task is None:
             return None
@@ -155,8 +155,15 @@ class Scopes:
         if not isinstance(task, ast.Name):
             self.fail(ParserSyntaxError, "the target of `as` must be a plain variable name", task)
         span = self.span(task)
+        deps = [each.value for each in node.items[0].context_expr.keywords if each.arg == "deps"]
+        tasks = self.tasks(deps[0]) if deps else []
+        made = (
+            ir.create_op("system.task_dummy", tasks, span=span)
+            if tasks
+            else ir.create_op("system.task_invalid", span=span)
+        )
         self.scope_task = ir.Var(task.id, ir.ScalarType(DataType.TASK_ID), span)
-        self.emit(ir.AssignStmt(self.scope_task, ir.create_op("system.task_invalid", span=span), span))
+        self.emit(ir.AssignStmt(self.scope_task, made, span))
         return self.scope_task
 
     def scope(self, node, name, call):
