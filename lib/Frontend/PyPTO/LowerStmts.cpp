@@ -170,7 +170,7 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
     bindResults({op->iter_args_.begin(), op->iter_args_.end()}, carried, loop.getRegionIterArgs());
     writeInto(op->body_, carried);
     Values scalars;
-    const ir::Attr *stage = op->kind_ == ir::ForKind::Pipeline ? ir::FindAttr(op->attrs_, "stage") : nullptr;
+    const ir::Attr *stage = op->kind_ == ir::ForKind::Pipeline ? ir::FindAttr(op->attrs_, "pipeline_stages") : nullptr;
     const auto *stages = stage ? std::get_if<int64_t>(stage) : nullptr;
     llvm::SaveAndRestore<Block *> inside(turn, stages && *stages > 1 ? body : turn);
     lowerBody(op->body_, carried, scalars);
