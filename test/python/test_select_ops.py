@@ -4,19 +4,16 @@ and numpy."""
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
 
-KINDS = {
-    "float32": TensorProto.FLOAT,
-    "float64": TensorProto.DOUBLE,
-    "int64": TensorProto.INT64,
-    "int32": TensorProto.INT32,
-}
+
+def kind(dtype):
+    return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
 
 def build(path, op, feeds, constants=(), outputs=("float32",), opset=18, **attributes):
@@ -26,12 +23,8 @@ def build(path, op, feeds, constants=(), outputs=("float32",), opset=18, **attri
     graph = helper.make_graph(
         [node],
         "g",
-        [
-            helper.make_tensor_value_info(n, KINDS[str(feeds[n].dtype)], feeds[n].shape)
-            for n in names
-            if n not in constants
-        ],
-        [helper.make_tensor_value_info(f"y{i}", KINDS[kind], None) for i, kind in enumerate(outputs)],
+        [helper.make_tensor_value_info(n, kind(feeds[n].dtype), feeds[n].shape) for n in names if n not in constants],
+        [helper.make_tensor_value_info(f"y{i}", kind(dtype), None) for i, dtype in enumerate(outputs)],
         [numpy_helper.from_array(feeds[n], n) for n in constants],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9), path)
@@ -150,6 +143,23 @@ def test_scatter_at_computed_places(op, reduction, tmp_path):
     np.testing.assert_allclose(results[0], want, rtol=1e-5, atol=1e-6)
     for other in results[1:]:
         np.testing.assert_array_equal(results[0], other)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "bool", "float16"])
+@pytest.mark.parametrize("how", [("a3", 1), ("a3", 24), ("a5", 1), ("a5", 24)])
+def test_scatter_of_single_elements_of_every_width(dtype, how, tmp_path):
+    """More elements than one core's stretch of them, in no order, some of them twice."""
+    rng = np.random.default_rng(6)
+    least, most = (np.iinfo(dtype).min, min(np.iinfo(dtype).max, 2**31 - 1)) if np.dtype(dtype).kind in "iu" else (0, 1)
+    x, updates = (rng.integers(least, most, count, np.int64, True).astype(dtype) for count in (9000, 2500))
+    index = rng.integers(-9000, 9000, (2500, 1))
+    feeds = {"x": x, "i": index, "u": updates}
+    feed = build(tmp_path / "m.onnx", "ScatterND", feeds, [], [dtype])
+    (got,) = converted(tmp_path, feed, "F32", *how)
+    want = x.copy()
+    for place, value in zip(index[:, 0], updates):
+        want[place] = value
+    np.testing.assert_array_equal(got.astype(dtype), want)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

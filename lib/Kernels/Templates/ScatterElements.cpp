@@ -27,7 +27,9 @@ public:
   ElementScatter(KernelEmitter &e, const ScatterArguments &given)
       : e(e), given(given), one(e.constant(1)), zero(e.constant(0)), element(given.data.element), size(given.data.rows),
         count(given.updates.rows) {
-    if (isa<FloatType>(element))
+    // Places have 32 bits, and the instruction takes them as wide as the elements: f32 holds all narrower ones.
+    bool isNarrow = given.reduction == "none" && pto::getElementBits(element) < 32;
+    if (isa<FloatType>(element) || isNarrow)
       element = e.b.getF32Type();
   }
 
