@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import local_functions
 from .errors import UserError
+from .local_functions import title
 
 if TYPE_CHECKING:
     import onnx
@@ -45,7 +46,7 @@ def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict
             continue
         except RuntimeError:  # onnx's inliner does not take this model
             break
-        result["remarks"] += [f"{_title(function)}: computed by its function's body" for function in functions]
+        result["remarks"] += [f"{title(function)}: computed by its function's body" for function in functions]
         return result
     if str(last) != str(first):
         how = "by its function's body" if functions else "without its sequences"
@@ -58,32 +59,28 @@ def _has_tensor_ports(model_def: str) -> bool:
     return model is not None and all(p.type.HasField("tensor_type") for p in (*model.graph.input, *model.graph.output))
 
 
-def _title(function: Function) -> str:
-    return ".".join(filter(None, function))
-
-
 def _refused(errors: str, model_def: str) -> list[Function]:
     """The operators that the errors name and that are functions, of the model or of ONNX."""
     refused = dict.fromkeys(_REFUSED.findall(errors))
     model = _load(model_def) if refused else None
     if not model:
         return []
-    local = {_title((function.domain, function.name)): (function.domain, function.name) for function in model.functions}
+    local = {title((function.domain, function.name)): (function.domain, function.name) for function in model.functions}
     if local:
         try:
             local_functions.check(model)
         except UserError as error:
             raise UserError(f"{model_def}: {error}") from None
-    nodes = [node for node in local_functions.broken_nodes(model) if _title((node.domain, node.op_type)) in refused]
-    broken = {_title((node.domain, node.op_type)) for node in nodes}
+    nodes = [node for node in local_functions.broken_nodes(model) if title((node.domain, node.op_type)) in refused]
+    broken = {title((node.domain, node.op_type)) for node in nodes}
     opsets = {"" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import}
     found = []
-    for title in refused:
-        if title in broken:  # no body can help
+    for shown in refused:
+        if shown in broken:  # no body can help
             continue
-        domain, _, name = title.rpartition(".")
-        if title in local:
-            found.append(local[title])
+        domain, _, name = shown.rpartition(".")
+        if shown in local:
+            found.append(local[shown])
         elif _has_body(name, domain, opsets.get(domain)):
             found.append((domain, name))
     return found

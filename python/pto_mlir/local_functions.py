@@ -24,8 +24,18 @@ def _calls(nodes, keys: dict[Key, onnx.FunctionProto]) -> Iterator[Key]:
                 yield from _calls(graph.node, keys)
 
 
-def _title(key: Key) -> str:
+def title(key: Key) -> str:
+    """The name with its domain, as operators are shown."""
     return ".".join(filter(None, key))
+
+
+def _context(ir_version: int, opsets) -> onnx.checker.C.CheckerContext:
+    from onnx import checker
+
+    context = checker.C.CheckerContext()
+    context.ir_version = ir_version
+    context.opset_imports = {entry.domain: entry.version for entry in opsets}
+    return context
 
 
 def _check_sizes(model: onnx.ModelProto, keys: dict[Key, onnx.FunctionProto]) -> None:
@@ -36,7 +46,7 @@ def _check_sizes(model: onnx.ModelProto, keys: dict[Key, onnx.FunctionProto]) ->
     def size(key: Key) -> int:
         if key in below:
             circle = [*below[below.index(key) :], key]
-            raise UserError(f"function '{_title(key)}' calls itself: {' -> '.join(map(_title, circle))}")
+            raise UserError(f"function '{title(key)}' calls itself: {' -> '.join(map(title, circle))}")
         if key not in sizes:
             below.append(key)
             sizes[key] = len(keys[key].node) + sum(size(called) for called in _calls(keys[key].node, keys))
@@ -56,20 +66,18 @@ def check(model: onnx.ModelProto) -> None:
     for function in model.functions:
         key = function.domain, function.name
         if (*key, function.overload) in overloads:
-            raise UserError(f"function '{_title(key)}' is defined twice")
+            raise UserError(f"function '{title(key)}' is defined twice")
         overloads.add((*key, function.overload))
         keys[key] = function
-        context = checker.C.CheckerContext()
-        context.ir_version = model.ir_version
-        context.opset_imports = {entry.domain: entry.version for entry in (*model.opset_import, *function.opset_import)}
+        context = _context(model.ir_version, (*model.opset_import, *function.opset_import))
         try:
             checker.check_function(function, context, checker.C.LexicalScopeContext())
         except checker.ValidationError as error:
-            raise UserError(f"function '{_title(key)}': {' '.join(str(error).split())}") from None
+            raise UserError(f"function '{title(key)}': {' '.join(str(error).split())}") from None
         made = {name for node in function.node for name in node.output} | set(function.input)
         for output in function.output:
             if output not in made:
-                raise UserError(f"function '{_title(key)}': no node computes its output '{output}'")
+                raise UserError(f"function '{title(key)}': no node computes its output '{output}'")
     _check_sizes(model, keys)
 
 
@@ -77,9 +85,7 @@ def broken_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
     """Nodes with other inputs and attributes than their operator takes, or with an output that exists already."""
     from onnx import checker
 
-    context = checker.C.CheckerContext()
-    context.ir_version = model.ir_version
-    context.opset_imports = {entry.domain: entry.version for entry in model.opset_import}
+    context = _context(model.ir_version, model.opset_import)
     defined = {info.name for info in (*model.graph.input, *model.graph.initializer)}
     for node in model.graph.node:
         made = set(filter(None, node.output))
