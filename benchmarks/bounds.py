@@ -152,6 +152,10 @@ def main() -> int:
         except zoo.Unavailable as error:
             print(f"{model.name:<14} left out of the mean: {error}", flush=True)
             continue
+        proto = onnx.load(str(path))
+        if any(node.op_type in BRANCHES for node in proto.graph.node):
+            print(f"{model.name:<14} left out of the mean: what it computes is decided at run time", flush=True)
+            continue
         feed = zoo.feed(model, cache)
         with tempfile.TemporaryDirectory() as folder:
             work, mlir = Path(folder), Path(folder) / "m.mlir"
@@ -159,10 +163,6 @@ def main() -> int:
             made = command("model_transform", *arguments, "--mlir", mlir)
             if made.code != 0:
                 raise UserError(made.problem)
-            proto = onnx.load(str(path))
-            if any(node.op_type in BRANCHES for node in proto.graph.node):
-                print(f"{model.name:<14} left out of the mean: what it computes is decided at run time", flush=True)
-                continue
             weights, shapes = shapes_of(proto, feed)
             for mode in ratios:
                 least, work_done = bound(proto.graph, weights, shapes, feed, mode)
