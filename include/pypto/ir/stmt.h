@@ -267,6 +267,8 @@ public:
 
 /// The statements of a body: those of a SeqStmts, else the one.
 std::vector<StmtPtr> FlattenStmts(const StmtPtr &body);
+/// The scope of the one kernel that a scope of blocks holds; null where its body is not that of a kernel alone.
+InCoreScopeStmtPtr KernelOfBlocks(const SpmdScopeStmt &blocks);
 
 } // namespace pypto::ir
 

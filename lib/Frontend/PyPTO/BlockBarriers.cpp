@@ -141,8 +141,7 @@ protected:
     if (!blocks)
       return inner;
     auto made = std::make_shared<ir::SpmdScopeStmt>(*blocks);
-    auto stmts = ir::FlattenStmts(blocks->body_);
-    if (auto kernel = stmts.size() == 1 ? ir::As<ir::InCoreScopeStmt>(stmts[0]) : nullptr) {
+    if (ir::InCoreScopeStmtPtr kernel = ir::KernelOfBlocks(*blocks)) {
       auto bare = std::make_shared<ir::InCoreScopeStmt>(*kernel);
       bare->body_ = Unit(kernel->body_).withoutBarriers();
       made->body_ = bare;

@@ -17,9 +17,7 @@ Value Lowering::indexAt(const ir::ExprPtr &indices, ValueRange at) {
   if (auto view = source.getDefiningOp<pto::MakeTensorViewOp>()) {
     strides = view.getStrides();
   } else {
-    auto tile = cast<pto::TileBufType>(source.getType());
-    auto [rows, columns] = pto::getPaddedBox(tile); // rows begin at multiples of 32 bytes
-    strides = {indexConstant(tile.isRowMajor() ? columns : 1), indexConstant(tile.isRowMajor() ? 1 : rows)};
+    strides = elementStrides(cast<pto::TileBufType>(source.getType()));
   }
   Value offset;
   for (auto [position, stride] : llvm::zip_equal(at, ValueRange(strides).take_back(at.size()))) {
@@ -169,7 +167,7 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
     }
     Type element = scalarType(*b.getContext(), result->dtype_);
     Value read = b.create<pto::LoadScalarOp>(loc, element, view.getPtr(), index);
-    Value pitch = indexConstant(pto::getPaddedBox(type).second);
+    Value pitch = elementStrides(type).front();
     Value offset = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, at[0], pitch), at[1]);
     b.create<pto::TSetValOp>(loc, dst, offset, read);
   });

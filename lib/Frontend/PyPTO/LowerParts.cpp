@@ -230,13 +230,18 @@ Value Lowering::reinterpret(const ir::OpView &call, const ir::CallPtr &op, const
   return b.create<pto::BitcastOp>(loc, to, tile);
 }
 
+/// Elements between two rows and between two columns of a tile without boxes, each of whose lines begins at a multiple
+/// of 32 bytes.
+SmallVector<Value> Lowering::elementStrides(pto::TileBufType type) {
+  auto [rows, columns] = pto::getPaddedBox(type);
+  return {indexConstant(type.isRowMajor() ? columns : 1), indexConstant(type.isRowMajor() ? 1 : rows)};
+}
+
 /// Elements between a tile's beginning and the one at the indices.
 Value Lowering::elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span) {
   if (type.isBoxed())
     fail(span, "elements of a tile in boxes are not lowered yet");
-  auto [rows, columns] = pto::getPaddedBox(type); // rows begin at multiples of 32 bytes
-  Value strides[] = {indexConstant(type.isRowMajor() ? columns : 1), indexConstant(type.isRowMajor() ? 1 : rows)};
-  return flatIndex(strides, indices);
+  return flatIndex(elementStrides(type), indices);
 }
 
 Value Lowering::read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {

@@ -153,6 +153,7 @@ private:
   mlir::Value changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value partOf(mlir::Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
                      const ir::Span &span);
+  llvm::SmallVector<mlir::Value> elementStrides(pto::TileBufType type);
   mlir::Value elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span);
   mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

@@ -411,8 +411,7 @@ ir::Attrs withoutTask(ir::Attrs attrs) {
 std::shared_ptr<ir::SpmdScopeStmt> withoutKernel(const ir::SpmdScopeStmtPtr &scope) {
   auto op = std::make_shared<ir::SpmdScopeStmt>(*scope);
   op->attrs_ = withoutTask(op->attrs_);
-  auto stmts = ir::FlattenStmts(op->body_);
-  auto kernel = stmts.size() == 1 ? ir::As<ir::InCoreScopeStmt>(stmts[0]) : nullptr;
+  ir::InCoreScopeStmtPtr kernel = ir::KernelOfBlocks(*op);
   if (!kernel)
     return op;
   op->body_ = kernel->body_;

@@ -49,6 +49,11 @@ std::vector<StmtPtr> FlattenStmts(const StmtPtr &body) {
   return out;
 }
 
+InCoreScopeStmtPtr KernelOfBlocks(const SpmdScopeStmt &blocks) {
+  std::vector<StmtPtr> stmts = FlattenStmts(blocks.body_);
+  return stmts.size() == 1 ? As<InCoreScopeStmt>(stmts[0]) : nullptr;
+}
+
 AssignStmt::AssignStmt(VarPtr var, ExprPtr value, Span span) : AssignStmt() {
   var_ = std::move(var);
   value_ = std::move(value);

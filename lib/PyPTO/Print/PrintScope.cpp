@@ -15,9 +15,9 @@ VarPtr taskOf(const Stmt &stmt) {
 }
 
 /// The one kernel of a scope of blocks that its text does not say, since the parser writes it.
-static std::shared_ptr<const InCoreScopeStmt> kernelOf(const ScopeStmt &stmt) {
-  std::vector<StmtPtr> stmts = FlattenStmts(stmt.body_);
-  auto kernel = stmt.kind() == NodeKind::SpmdScopeStmt && stmts.size() == 1 ? As<InCoreScopeStmt>(stmts[0]) : nullptr;
+static InCoreScopeStmtPtr kernelOf(const ScopeStmt &stmt) {
+  bool isOfBlocks = stmt.kind() == NodeKind::SpmdScopeStmt;
+  InCoreScopeStmtPtr kernel = isOfBlocks ? KernelOfBlocks(static_cast<const SpmdScopeStmt &>(stmt)) : nullptr;
   if (!kernel || std::ranges::any_of(kernel->attrs_, [](const auto &attr) { return attr.first != "slot_num"; }))
     return nullptr;
   std::string hint = kernel->name_hint_.empty() ? "" : kernel->name_hint_ + "_spmd";

@@ -78,10 +78,10 @@ def write_expanded(program, config):
     if not (config.codegen_only and config.save_kernels and config.save_kernels_dir):
         return
     from pypto.ir import pass_manager
-    from pypto.ir.pass_manager import expanded_or_captured
 
     folder = Path(config.save_kernels_dir)
-    write_tree(expanded_or_captured(program, config.processor), folder, None, config.processor, {"skip_ptoas": True})
+    divided = pass_manager.expanded_or_captured(program, config.processor)
+    write_tree(divided, folder, None, config.processor, {"skip_ptoas": True})
     if config.dump_passes:
         pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
 

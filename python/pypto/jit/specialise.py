@@ -8,20 +8,14 @@ from pypto.jit.callees import Callees, JitProgram
 from pypto.language.parser.diagnostics import ParserError, ParserTypeError, UnsupportedFeatureError
 from pypto.language.parser.function_parser import FunctionParser, is_window, statements
 from pypto.language.parser.returns import joined_returns
+from pypto.language.parser.scopes import OF_TASKS
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
 _INOUT = ir.ParamDirection.InOut
 _OUT = (ir.ParamDirection.Out, _INOUT)
 _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
-_IGNORED = (
-    "allow_early_resolve",
-    "dumps",
-    "no_dep_args",
-    "slot_num",
-    "task_id_var",
-    "manual_dep_edges",
-)  # they change no result
+_IGNORED = (*OF_TASKS, "dumps", "slot_num")  # they change no result
 # What an entry does with tensors outside of scopes; kernels may use the last two as well.
 _VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
 # Without an operand that would say so, these make tensors; pl.tile.full makes a tile.

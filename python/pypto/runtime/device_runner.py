@@ -20,6 +20,7 @@ extern "C" int run_{name}(const pto_input *inputs, size_t num_inputs, const pto_
 
 def _kernels(program, main):
     """(name, kind of core) of each function that runs on a core, and of each scope of the orchestrator."""
+    from pypto.language.parser.scopes import is_written_out
     from pypto.pypto_core import ir
 
     kinds = ir.FunctionType
@@ -29,9 +30,8 @@ def _kernels(program, main):
     pending, found = [main.body], 0
     while pending:
         stmt = pending.pop(0)
-        inner = getattr(getattr(stmt, "body", None), "stmts", ())
-        if isinstance(stmt, ir.SpmdScopeStmt) and len(inner) == 1 and isinstance(inner[0], ir.InCoreScopeStmt):
-            stmt = inner[0]
+        if isinstance(stmt, ir.SpmdScopeStmt) and is_written_out(stmt.body):
+            stmt = stmt.body.stmts[0]
         if isinstance(stmt, (ir.InCoreScopeStmt, ir.SpmdScopeStmt)):
             yield stmt.name_hint or f"{main.name}_incore_{found}", "aiv"
             found += 1

@@ -5,20 +5,7 @@ import re
 import pypto.language as pl
 import pytest
 from pypto import ir
-
-PROGRAM = """
-@pl.program
-class P:
-{}
-"""
-DOUBLE = """    @pl.function
-    def double(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
-        return pl.mul(x, 2.0)
-"""
-MAIN = """    @pl.function
-    def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
-        return self.double({})
-"""
+from two_functions import DOUBLE, MAIN, PROGRAM
 
 
 def test_the_order_of_functions_says_nothing():

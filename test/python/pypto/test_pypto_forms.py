@@ -7,20 +7,7 @@ import pytest
 from pypto import DataType, ir
 from pypto.ir.utils import caller_warning_stacklevel
 from pypto.language.parser.diagnostics import ErrorRenderer, ParserSyntaxError, ParserTypeError
-
-PROGRAM = """
-@pl.program
-class P:
-{}
-"""
-DOUBLE = """    @pl.function
-    def double(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
-        return pl.mul(x, 2.0)
-"""
-MAIN = """    @pl.function
-    def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
-        return self.double({})
-"""
+from two_functions import DOUBLE, MAIN, PROGRAM
 
 
 def test_a_text_holds_one_function_or_program():

@@ -59,11 +59,12 @@ struct PyPTOModules {
 PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
                                const PyPTOOptions &options = {});
 
+/// Gets the program behind a step, by the name that the public compiler's pass has.
+using PyPTOPassObserver = std::function<void(const char *pass, const pypto::ir::ProgramPtr &program)>;
+
 /// The program as its kernels are compiled, written as a program: scopes of orchestrators are functions, tensors that
 /// kernels compute are tiles, a kernel of type InCore is one of type AIC or AIV, or, where it needs both kinds of core,
 /// a Group that calls one of each, with queues between them. Throws as lowerPyPTO for a kernel that cannot be divided.
-/// The observer gets the program behind each step, by the name that the public compiler's pass has.
-using PyPTOPassObserver = std::function<void(const char *pass, const pypto::ir::ProgramPtr &program)>;
 pypto::ir::ProgramPtr expandPyPTO(const pypto::ir::ProgramPtr &program, const pto::Target &target,
                                   const PyPTOPassObserver &observer = nullptr);
 

@@ -5,6 +5,7 @@ import keyword
 
 from pypto.language.names import Name
 from pypto.language.parser.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
+from pypto.language.parser.scopes import is_written_out
 from pypto.pypto_core import DataType, ir
 
 _PER_TASK = ("deps", "predicate", "allow_early_resolve")  # what only a task of its own has
@@ -145,8 +146,7 @@ class LaunchRules:
         asked = (
             isinstance(each, ast.Call) and ast.unparse(each.func).endswith("get_block_idx") for each in ast.walk(node)
         )
-        carried = len(body.stmts) == 1 and isinstance(body.stmts[0], ir.InCoreScopeStmt)  # meant so
-        if carried or any(asked) or self.launches(body) or self.reads_block(body):
+        if is_written_out(body) or any(asked) or self.launches(body) or self.reads_block(body):
             return
         hint = "write `i = pl.tile.get_block_idx()`, or the form `for i in pl.spmd(..):`"
         message = (

@@ -20,13 +20,14 @@ _AT = {
 }
 _AT |= {"split", "slot_num", "attrs"}  # as scopes are printed
 
-
-_OF_TASKS = ("task_id_var", "manual_dep_edges", "allow_early_resolve", "no_dep_args")
+# Attributes of a scope that order its launch or hasten it: they change no result.
+OF_TASKS = ("task_id_var", "manual_dep_edges", "allow_early_resolve", "no_dep_args")
 
 
 def is_written_out(body):
     """Whether a body is one kernel's scope."""
-    return len(body.stmts) == 1 and isinstance(body.stmts[0], ir.InCoreScopeStmt)
+    stmts = getattr(body, "stmts", ())
+    return len(stmts) == 1 and isinstance(stmts[0], ir.InCoreScopeStmt)
 
 
 class Scopes:
@@ -74,7 +75,7 @@ class Scopes:
         sync = bool(attrs.pop("sync_start", False))
         marked, outer = list(attrs.pop("dumps", None) or ()), self.tagged
         kernel = {key: attrs.pop(key) for key in ("split", "slot_num") if key in attrs}
-        others = [key for key in attrs if key not in _OF_TASKS]
+        others = [key for key in attrs if key not in OF_TASKS]
         if others:
             self.fail(UnsupportedFeatureError, f"{', '.join(others)} of pl.spmd is not supported yet", call)
         self.tagged = [*outer, *marked]  # a call in the body takes them over
