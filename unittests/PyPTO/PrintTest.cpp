@@ -16,7 +16,7 @@ TEST(Print, LoopsAndYields) {
 class Sums:
     @pl.function
     def sum(self, n: pl.Scalar[pl.INDEX]):
-        for i, (sum,) in pl.range(0, n, 1, init_values=(0,)):
+        for i, (sum,) in pl.range(n, init_values=(0,)):
             total = pl.yield_(sum + i)
         for (more,) in pl.while_(init_values=(total,)):
             pl.cond(more < n)
