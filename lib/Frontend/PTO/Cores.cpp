@@ -59,4 +59,14 @@ std::optional<KernelKind> coreOf(Operation *op) {
   return core;
 }
 
+UsedCores usedCores(func::FuncOp func) {
+  UsedCores used;
+  func.walk([&](Operation *op) {
+    if (isa<PipeOpInterface, SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp>(op))
+      if (std::optional<KernelKind> core = coreOf(op))
+        (*core == KernelKind::cube ? used.cube : used.vector) = true;
+  });
+  return used;
+}
+
 } // namespace pto_mlir::pto

@@ -130,7 +130,8 @@ bool namesCores(func::FuncOp func) {
 struct OrderCoresPass : pto_mlir::pto::impl::PTOOrderCoresBase<OrderCoresPass> {
   void runOnOperation() override {
     getOperation().walk([](func::FuncOp func) {
-      if (func.isExternal() || namesCores(func))
+      UsedCores used = usedCores(func);
+      if (func.isExternal() || namesCores(func) || !used.cube || !used.vector)
         return;
       Orderer orderer(func);
       orderer.run(func.getOperation(), touchedBy(func));

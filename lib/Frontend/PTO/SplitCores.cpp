@@ -162,19 +162,12 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
       func->setAttr(kPartOfAttr, partOf);
       return keepCore(func, kind.getValue());
     }
-    bool used[2] = {false, false};
-    func.walk([&](Operation *op) {
-      if (isa<PipeOpInterface, SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp>(op))
-        if (std::optional<KernelKind> core = coreOf(op))
-          used[static_cast<unsigned>(*core)] = true;
-    });
-    if (!used[0] && !used[1])
-      used[1] = true;
+    UsedCores used = usedCores(func);
+    bool both = used.cube && used.vector;
     OpBuilder b(func);
     for (KernelKind kind : {KernelKind::cube, KernelKind::vector}) {
-      if (!used[static_cast<unsigned>(kind)])
+      if (!both && used.cube != (kind == KernelKind::cube))
         continue;
-      bool both = used[0] && used[1];
       auto part = both ? cast<func::FuncOp>(b.clone(*func)) : func;
       if (both)
         part.setName((partOf.getValue() + "." + stringifyKernelKind(kind)).str());
@@ -183,7 +176,7 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
       if (failed(keepCore(part, kind)))
         return failure();
     }
-    if (used[0] && used[1])
+    if (both)
       func.erase();
     return success();
   }

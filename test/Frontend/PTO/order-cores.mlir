@@ -63,3 +63,20 @@ func.func @sections(%w: !G) {
   }
   return
 }
+
+// Scalars of a kernel without work for the cube core are the vector core's.
+// CHECK-LABEL: func @scalars
+// CHECK-NOT: pto.section
+// CHECK: return
+func.func @scalars(%p: !pto.ptr<f32>, %w: !G) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %v = pto.alloc_tile : !V
+  pto.tload ins(%w : !G) outs(%v : !V)
+  scf.for %i = %c0 to %c4 step %c1 {
+    %x = pto.tgetval ins(%v, %i : !V, index) outs : f32
+    pto.store_scalar %x, %p[%i] : !pto.ptr<f32>, f32
+  }
+  return
+}
