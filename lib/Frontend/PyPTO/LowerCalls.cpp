@@ -348,6 +348,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"tile.cos", &Lowering::sine},
       {"tile.scatter_update", &Lowering::scatterRows},
       {"tile.mgather", &Lowering::gatherMemory},
+      {"tile.mscatter", &Lowering::scatterMemory},
       {"tile.gather_row", &Lowering::gatherRow},
       {"tile.mrgsort", &Lowering::mergeSort},
       {"tile.ci", &Lowering::countUp},

@@ -1,5 +1,6 @@
 // Rows and elements of global memory at indices that are read at run time: loops of loads.
 #include "Lowering.h"
+#include "TileNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -57,6 +58,14 @@ void Lowering::forEach(ValueRange bounds, llvm::function_ref<void(ValueRange)> b
   body(at);
 }
 
+/// A tensor that an operation with indices accesses in global memory.
+pto::MakeTensorViewOp Lowering::memoryOf(const ir::ExprPtr &tensor, const ir::CallPtr &op) {
+  auto view = valueOf(tensor).getDefiningOp<pto::MakeTensorViewOp>();
+  if (!view)
+    fail(op->span_, op->op_->name_ + " takes a tensor as the kernel gets it; make views of it before the scope");
+  return view;
+}
+
 /// Rows of src in place of rows of a tile, whose numbers are read at run time.
 Value Lowering::scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   auto dim = ir::ConstantInt(call.Operand("dim"));
@@ -88,7 +97,7 @@ Value Lowering::scatterRows(const ir::OpView &call, const ir::CallPtr &op, const
 /// Elements into Mat, which takes no single ones: they are laid side by side in the scratch and loaded from there.
 Value Lowering::gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &op, Value dst,
                                     const std::vector<ir::ExprPtr> &valid) {
-  auto view = valueOf(call.Operand("mem")).getDefiningOp<pto::MakeTensorViewOp>();
+  auto view = memoryOf(call.Operand("mem"), op);
   ir::ExprPtr scratch = call.Operand("scratch"), indices = call.Operand("idx");
   auto height = getConstantIntValue(indexOf(valid[0])), width = getConstantIntValue(indexOf(valid[1]));
   if (!scratch || !height || !width || elementsOf(scratch) < *height * *width)
@@ -120,7 +129,7 @@ Value Lowering::gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &o
 }
 
 Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
-  auto view = valueOf(call.Operand("mem")).getDefiningOp<pto::MakeTensorViewOp>();
+  auto view = memoryOf(call.Operand("mem"), op);
   ir::ExprPtr indices = call.Operand("idx"), scratch = call.Operand("scratch");
   std::string mode = *call.Keyword<std::string>("gather_oob");
   bool rows = *call.Keyword<std::string>("coalesce") == "row";
@@ -172,6 +181,51 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
     b.create<pto::TSetValOp>(loc, dst, offset, read);
   });
   return dst;
+}
+
+/// Whether the elements of a tensor lie one behind the other in the order of its axes.
+static bool isPacked(pto::MakeTensorViewOp view) {
+  if (view.getLayout() && *view.getLayout() != pto::Layout::nd)
+    return false;
+  int64_t pitch = 1;
+  for (auto [extent, stride] : llvm::reverse(llvm::to_vector(llvm::zip_equal(view.getShape(), view.getStrides())))) {
+    if (pitch < 0 || getConstantIntValue(stride) != pitch)
+      return false;
+    pitch *= getConstantIntValue(extent).value_or(-1);
+  }
+  return true;
+}
+
+/// Elements of a tile into a tensor, whose elements the indices count row by row: an instruction, or a loop of stores.
+Value Lowering::scatterMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  ir::ExprPtr source = call.Operand("src"), indices = call.Operand("idx"), out = call.Operand("out");
+  auto type = ir::As<ir::TileType>(source->type_), places = ir::As<ir::TileType>(indices->type_);
+  Value tile = valueOf(source), result = valueOf(out);
+  auto view = memoryOf(out, op);
+  if (!places || places->dtype_ != pypto::DataType::INT32)
+    fail(op->span_, "mscatter needs a tile of INT32 as its indices");
+  if (*ir::ElementTypeOf(out->type_) != type->dtype_)
+    fail(op->span_, "mscatter needs a tensor of the tile's elements, " + std::string(type->dtype_.Name()));
+  auto buffer = cast<pto::TileBufType>(tile.getType());
+  auto held = cast<pto::TileBufType>(valueOf(indices).getType());
+  if (buffer.getRows() != held.getRows() || buffer.getCols() != held.getCols() || buffer.isBoxed() || held.isBoxed())
+    fail(op->span_, "mscatter needs an index for each element of the tile");
+  if (!isPacked(view))
+    fail(op->span_, "mscatter counts the elements of a whole tensor; this one is a part with strides");
+  if ((options.target ? *options.target : pto::defaultTarget()).addedOps) {
+    const auto &shape = *ir::ShapeOf(out->type_);
+    b.create<pto::MScatterOp>(loc, tile, valueOf(indices), window(result, zeros(shape.size()), shape));
+    return result;
+  }
+  const auto &valid =
+      type->tile_view_ && !type->tile_view_->valid_shape.empty() ? type->tile_view_->valid_shape : type->shape_;
+  Value pitch = elementStrides(buffer).front();
+  forEach({indexOf(valid[0]), indexOf(valid[1])}, [&](ValueRange at) {
+    Value offset = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, at[0], pitch), at[1]);
+    Value read = b.create<pto::TGetValOp>(loc, scalarType(*b.getContext(), type->dtype_), tile, offset);
+    b.create<pto::StoreScalarOp>(loc, view.getPtr(), indexAt(indices, at), read);
+  });
+  return result;
 }
 
 } // namespace pto_mlir::pypto_frontend

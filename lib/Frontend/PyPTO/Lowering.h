@@ -189,6 +189,7 @@ private:
 
   // Global memory at indices (LowerIndexed.cpp).
   mlir::Value indexAt(const ir::ExprPtr &indices, mlir::ValueRange at);
+  pto::MakeTensorViewOp memoryOf(const ir::ExprPtr &tensor, const ir::CallPtr &op);
   mlir::Value boundedIndex(mlir::Value index, mlir::Value count, llvm::StringRef mode, mlir::Value &inside);
   void forEach(mlir::ValueRange bounds, llvm::function_ref<void(mlir::ValueRange)> body);
   mlir::Value scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -196,6 +197,7 @@ private:
                                   const std::vector<ir::ExprPtr> &valid);
   mlir::Value gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value scatterMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
   // Queues, semaphores (LowerPipes.cpp).
   mlir::Value semaphore(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

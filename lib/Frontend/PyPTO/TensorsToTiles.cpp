@@ -187,7 +187,7 @@ ir::ExprPtr Tiler::rewritten(const ir::ExprPtr &expr) {
     args.push_back(ir::IsA<ir::MakeTuple>(arg) ? arg : rewritten(arg));
     changed |= args.back() != arg;
   }
-  if (call->op_->name_ == "tile.store" || call->op_->name_ == "tensor.write")
+  if (llvm::is_contained({"tile.store", "tile.mscatter", "tensor.write"}, call->op_->name_))
     for (const ir::ExprPtr &arg : call->args_)
       if (auto var = ir::As<ir::Var>(arg); var && ir::IsA<ir::TensorType>(var->type_))
         noteWrite(nullptr, var.get());

@@ -6,7 +6,7 @@ import pytest
 from pto_mlir import _compiler
 from pypto import ir
 from pypto.ir.op import tile
-from pypto.language.parser.diagnostics import ParserError
+from pypto.language.parser.diagnostics import ParserError, PlacedError
 from pypto.runtime import RunConfig
 from pypto.runtime import run as pypto_run
 from test_pypto_lower import F32, I32, Kernel, tensor_of
@@ -194,6 +194,83 @@ def test_rows_are_scattered(tmp_path, processor):
     out = np.zeros_like(whole)
     k.run(tmp_path, whole, indices, rows, out, processor=processor)
     np.testing.assert_array_equal(out, expected)
+
+
+def scattered(tile_shape, out_shape, element, valid):
+    """A kernel that writes a tile to memory, whose elements the indices count."""
+    dtype = getattr(pl, element)
+
+    @pl.program
+    class Scattered:
+        @pl.function(type=pl.FunctionType.InCore)
+        def main(
+            self,
+            x: pl.Tensor[tile_shape, dtype],
+            i: pl.Tensor[tile_shape, pl.INT32],
+            y: pl.InOut[pl.Tensor[out_shape, dtype]],
+        ):
+            here = pl.load(x, [0, 0], tile_shape, valid_shape=valid)
+            there = pl.load(i, [0, 0], tile_shape, valid_shape=valid)
+            y = pl.mscatter(here, there, y)
+            return y
+
+    return Scattered
+
+
+@platforms
+@pytest.mark.parametrize("element", ["FP32", "FP16", "INT16", "INT32"])
+@pytest.mark.parametrize(
+    "rows, columns, out, valid", [(8, 32, (300,), None), (3, 16, (7, 9), None), (5, 32, (2, 3, 40), (4, 21))]
+)
+def test_elements_are_written_to_memory(platform, element, rows, columns, out, valid):
+    dtype = {"FP32": np.float32, "FP16": np.float16, "INT16": np.int16, "INT32": np.int32}[element]
+    rng = np.random.default_rng(rows)
+    x, y = (rng.integers(-99, 99, shape).astype(dtype) for shape in ((rows, columns), out))
+    i = rng.permutation(np.prod(out))[: rows * columns].astype(np.int32).reshape(rows, columns)
+    i[:2, :2] = i[1, 1]  # the last one remains
+    h, w = valid or (rows, columns)
+    expected = y.copy()
+    for place, value in zip(i[:h, :w].flat, x[:h, :w].flat, strict=True):
+        expected.flat[place] = value
+    i[h:], i[:, w:] = -1, -1  # nobody reads them
+    made = scattered([rows, columns], list(out), element, [h, w])
+    pypto_run(made, x, i, y, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, expected)
+
+
+@platforms
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        ("pl.mscatter(t, t, y)", "mscatter needs a tile of INT32 as its indices"),
+        ("pl.mscatter(i, i, y)", "mscatter needs a tensor of the tile's elements, INT32"),
+        ("pl.mscatter(pl.tile.slice(t, [4, 32], [0, 0]), i, y)", "mscatter needs an index for each element"),
+        ("pl.tile.mgather(pl.slice(y, [4, 4], [0, 0]), i)", "takes a tensor as the kernel gets it"),
+        ("pl.mscatter(t, i, pl.slice(y, [4, 4], [0, 0]))", "takes a tensor as the kernel gets it"),
+    ],
+)
+def test_what_cannot_be_written_to_memory(lines, message, platform):
+    text = f"""\
+import pypto.language as pl
+
+
+@pl.program
+class Scattered:
+    @pl.function(type=pl.FunctionType.InCore)
+    def main(
+        self,
+        x: pl.Tensor[[8, 32], pl.FP32],
+        j: pl.Tensor[[8, 32], pl.INT32],
+        y: pl.InOut[pl.Tensor[[16, 16], pl.FP32]],
+    ):
+        t = pl.load(x, [0, 0], [8, 32])
+        i = pl.load(j, [0, 0], [8, 32])
+        z = {lines}
+        return y
+"""
+    with pytest.raises(PlacedError, match=message):
+        x, j, y = np.zeros((8, 32), np.float32), np.zeros((8, 32), np.int32), np.zeros((16, 16), np.float32)
+        pypto_run(pl.parse_program(text), x, j, y, config=RunConfig(platform=platform))
 
 
 @both

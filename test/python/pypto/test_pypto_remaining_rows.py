@@ -150,7 +150,6 @@ def test_elements_of_a_tile_whose_rows_are_padded(columns, platform):
 @pytest.mark.parametrize(
     "lines, message",
     [
-        (["pl.tile.mscatter(t, i, y)"], "mscatter is not lowered"),
         (["s = pl.tile.scatter_mask(d, t, mask_pattern=pl.MaskPattern.P0101)"], "mask_pattern is not lowered"),
         (["pl.system.cacheinvalid()"], "cacheinvalid is not lowered"),
         (["n = pl.system.available_aiv_count()", "pl.write(y, [n, 0], 1.0)"], "available_aiv_count is not lowered"),

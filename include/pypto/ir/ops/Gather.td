@@ -43,9 +43,9 @@ def : PlOp<"scatter_update", (ops X:$input, Index:$dim, X:$index, X:$src), RuleL
 def : PlOp<"mgather", (ops Tensor:$mem, Any:$idx, Kw<"str", "row">:$coalesce, TensorOpt:$scratch, TupleOpt:$valid_shape, Kw<"str", "undefined">:$gather_oob, Kw<"MemorySpace", "Vec">:$target_memory), RuleMemory> {
   let summary = "rows or elements of a tensor at indices";
 }
-def : PlOp<"mscatter", (ops X:$src, X:$idx, Tensor:$out, Kw<"str", "row">:$coalesce), RuleLike, "mscatter"> {
+def : PlOp<"mscatter", (ops X:$src, X:$idx, Tensor:$out), RuleLike, "mscatter"> {
   let like = "out";
-  let summary = "writes rows or elements to a tensor at indices";
+  let summary = "writes elements to a tensor, whose elements the indices count";
 }
 
 #endif // PYPTO_GATHER
