@@ -24,8 +24,8 @@ using namespace pto_mlir::pto;
 
 //===- queues become values -------------------------------------------------------------===//
 
-/// The queues opened by a front end's op, as a value.
-template <typename Init> static Value openQueue(Init init) {
+/// The queues opened by a front end's op, as a value; their flags begin with `flagBase`.
+template <typename Init> static Value openQueue(Init init, int32_t flagBase) {
   OpBuilder b(init);
   bool both = init.getDirMask() == 3;
   // The consumer's buffer of the single direction; with both directions the cube core's is second.
@@ -34,18 +34,21 @@ template <typename Init> static Value openQueue(Init init) {
   int32_t slots = both ? 4 : 8;
   if (auto said = init->template getAttrOfType<IntegerAttr>(kSlotNumAttr))
     slots = static_cast<int32_t>(said.getInt());
+  int32_t localSlots = slots;
+  if (auto said = init->template getAttrOfType<IntegerAttr>(kLocalSlotNumAttr))
+    localSlots = static_cast<int32_t>(said.getInt());
   auto nosplit = init.getNosplit() ? b.getBoolAttr(*init.getNosplit()) : BoolAttr();
   auto type = PipeHandleType::get(b.getContext());
   if (!init.getGmSlotBuffer())
     return b
         .create<InitializeL2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
                                      b.getI32IntegerAttr(slots),
-                                     /*flag_base=*/b.getI32IntegerAttr(0), nosplit, first, second)
+                                     b.getI32IntegerAttr(flagBase), nosplit, first, second)
         .getPipe();
   return b
       .create<InitializeL2G2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
-                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(slots),
-                                     /*flag_base=*/b.getI32IntegerAttr(0), nosplit, init.getGmSlotBuffer(), first,
+                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(localSlots),
+                                     b.getI32IntegerAttr(flagBase), nosplit, init.getGmSlotBuffer(), first,
                                      second)
       .getPipe();
 }
@@ -63,11 +66,18 @@ template <typename Pop> static void replacePop(Pop pop, Value queue) {
 static LogicalResult openQueues(func::FuncOp func) {
   std::map<int64_t, std::pair<Value, Operation *>> queues;
   func.walk([&](Operation *op) {
-    if (auto init = dyn_cast<AicInitializePipeOp>(op))
-      queues[queueId(op)] = {openQueue(init), op};
-    else if (auto init = dyn_cast<AivInitializePipeOp>(op))
-      queues[queueId(op)] = {openQueue(init), op};
+    if (isa<AicInitializePipeOp, AivInitializePipeOp>(op))
+      queues[queueId(op)].second = op;
   });
+  // Both sides open the same queues: in the order of their ids they have the same flags.
+  int32_t flags = 0;
+  for (auto &[id, opened] : queues) {
+    if (auto init = dyn_cast<AicInitializePipeOp>(opened.second))
+      opened.first = openQueue(init, flags);
+    else
+      opened.first = openQueue(cast<AivInitializePipeOp>(opened.second), flags);
+    flags += static_cast<int32_t>(Queue::of(opened.first).numFlags());
+  }
   SmallVector<Operation *> users;
   func.walk([&](Operation *op) {
     if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))

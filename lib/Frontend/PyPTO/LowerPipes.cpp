@@ -30,13 +30,18 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
   int64_t directions = *call.Keyword<int64_t>("dir_mask");
   if (directions < 1 || directions > 3)
     fail(op->span_, "dir_mask is 1, 2 or 3, not " + std::to_string(directions));
-  auto slots = call.Keyword<int64_t>("slot_num");
+  auto slots = call.Keyword<int64_t>("slot_num"), localSlots = call.Keyword<int64_t>("local_slot_num");
   int64_t mostSlots = directions == 3 ? 4 : 8;
-  if ((slots && (*slots < 1 || *slots > mostSlots)) || call.Keyword<int64_t>("local_slot_num"))
-    fail(op->span_, "a queue has up to 8 slots, or 4 in each of two directions; other numbers, and fewer in local "
-                    "memory, are not lowered yet");
-  Value slotBuffer;
+  if (slots && (*slots < 1 || *slots > mostSlots))
+    fail(op->span_, "a queue has up to 8 slots, or 4 in each of two directions; other numbers are not lowered yet");
   const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
+  if (localSlots && target.directTiles)
+    fail(op->span_, "tiles of a queue go from core to core on " + std::string(target.name) +
+                        ": all of its slots are local; leave local_slot_num out, slot_num says how many they are");
+  if (localSlots && (*localSlots < 1 || *localSlots > slots.value_or(mostSlots)))
+    fail(op->span_, "local_slot_num is 1 to " + std::to_string(slots.value_or(mostSlots)) +
+                        ", the slots of the queue, not " + std::to_string(*localSlots));
+  Value slotBuffer;
   if (!target.directTiles) { // tiles travel through global memory, the last argument
     auto func = cast<func::FuncOp>(constants.getInsertionBlock()->getParentOp());
     if (!queueMemory) {
@@ -59,6 +64,8 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
   attributes.push_back(b.getNamedAttr("slot_size", b.getI32IntegerAttr(int32_t(*call.Keyword<int64_t>("slot_size")))));
   if (slots && *slots != mostSlots)
     attributes.push_back(b.getNamedAttr(pto::kSlotNumAttr, b.getI32IntegerAttr(int32_t(*slots))));
+  if (localSlots)
+    attributes.push_back(b.getNamedAttr(pto::kLocalSlotNumAttr, b.getI32IntegerAttr(int32_t(*localSlots))));
   createOp(call.row()->pto, {{slotBuffer}, {address("c2v_consumer_buf")}, {address("v2c_consumer_buf")}}, attributes,
            false);
   return nullptr;

@@ -15,8 +15,8 @@ def numbers(*shape, seed=0, dtype=np.float32):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-def run(program, *arrays, platform):
-    CompiledProgram(program, RunConfig(platform=platform))(*arrays)
+def run(program, *arrays, platform, mode="functional"):
+    CompiledProgram(program, RunConfig(platform=platform, mode=mode))(*arrays)
 
 
 def finished_product(rows, cols, mode, lanes):
@@ -179,9 +179,9 @@ def two_queues(slot=16 * 16 * 4, peer_slot=None):
 
 
 @both
-def test_two_queues_have_their_own_memory(platform):
+def test_two_queues_have_their_own_memory_and_flags(platform):
     a, b, y = numbers(16, 16), numbers(16, 16, seed=1), np.zeros((16, 16), np.float32)
-    run(two_queues(), a, b, y, platform=platform)
+    run(two_queues(), a, b, y, platform=platform, mode="checked")
     t = (a + b).astype(np.float64) @ (a - b)
     np.testing.assert_allclose(y, (t + b) @ (t - b), rtol=1e-3, atol=1e-2)
 

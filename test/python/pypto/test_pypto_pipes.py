@@ -110,6 +110,12 @@ def refused(body, kind=Kind.AIC):
             "a queue has up to 8 slots, or 4 in each of two directions",
         ),
         (
+            lambda ib, x, w, y: ib.eval_stmt(
+                system.aic_initialize_pipe(dir_mask=1, slot_size=SLOT, slot_num=4, local_slot_num=5)
+            ),
+            "local_slot_num is 1 to 4, the slots of the queue, not 5",
+        ),
+        (
             lambda ib, x, w, y: ib.let("t", tile.tpop_from_aiv([32, 32], F16, split=5)),
             "split is 0 to 4, not 5",
         ),

@@ -18,6 +18,10 @@ inline constexpr llvm::StringLiteral kBufferNamesAttr = "pto.buffer_names";
 /// two directions.
 inline constexpr llvm::StringLiteral kSlotNumAttr = "slot_num";
 
+/// On the same op: how many places a queue through global memory has in the consumer's buffer, where these are fewer
+/// than its slots.
+inline constexpr llvm::StringLiteral kLocalSlotNumAttr = "local_slot_num";
+
 /// "function/name" of the reserved buffer that an address is of, the same on both sides of a queue; empty for any other
 /// address.
 inline std::string bufferOf(mlir::Value address) {
