@@ -77,3 +77,43 @@ func.func @flags_of_its_own(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.pa
   }
   return
 }
+
+// -----
+
+// Queues whose tiles arrive in reserved buffers leave the other tiles to the pass; the buffer's bytes are taken.
+!G = !pto.partition_tensor_view<8x8xf32>
+!V = !pto.tile_buf<vec, 8x8xf32>
+!T = !pto.tile_buf<vec, 128x128xf32>
+// CHECK-LABEL: func.func @with_a_queue
+func.func @with_a_queue(%g: !G, %w: !pto.partition_tensor_view<128x128xf32>, %gm: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = pto.reserve_buffer {name = "q", size = 98304, location = #pto.address_space<vec>, auto = true} -> i32
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %b : i32) -> !pto.pipe
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 8x8xf32>
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 128x128xf32>
+    %t = pto.alloc_tile : !V
+    %u = pto.alloc_tile : !T
+    pto.tload ins(%g : !G) outs(%t : !V)
+    pto.tstore ins(%t : !V) outs(%g : !G)
+    pto.tload ins(%w : !pto.partition_tensor_view<128x128xf32>) outs(%u : !T)
+    pto.tstore ins(%u : !T) outs(%w : !pto.partition_tensor_view<128x128xf32>)
+  }
+  return
+}
+
+// A queue at an address of the program's own: where its tiles lie is not known here.
+// CHECK-LABEL: func.func @with_an_address
+func.func @with_an_address(%g: !G, %gm: !pto.ptr<f32>, %b: i32, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %b : i32) -> !pto.pipe
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    %t = pto.alloc_tile : !V
+    pto.tload ins(%g : !G) outs(%t : !V)
+    pto.tstore ins(%t : !V) outs(%g : !G)
+  }
+  return
+}

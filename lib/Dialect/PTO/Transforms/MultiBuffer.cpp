@@ -1,8 +1,10 @@
 //===- MultiBuffer.cpp - mark tiles that two halves of memory serve in turn -----------===//
 
 #include "Accesses.h"
+#include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -56,14 +58,22 @@ static bool wantsTwo(AllocTileOp alloc) {
   return writes && !reads;
 }
 
-/// Whether the program itself fixes the order of the engines (flags), or gives memory to queues between cores.
+/// Whether tiles of the queue arrive in this core's memory at an address of the program's own.
+static bool hasOwnAddress(Queue queue, bool isCube) {
+  if (!queue || !(queue.dirMask & (isCube ? 2 : 1)))
+    return false;
+  Value address = queue.both() && isCube ? queue.peerLocal : queue.local;
+  return !address || !address.getDefiningOp<ReserveBufferOp>();
+}
+
+/// Whether the program itself fixes the order of the engines (flags), or the addresses of its queues.
 static bool ordersItself(func::FuncOp func) {
+  auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+  bool isCube = kind && kind.getValue() == KernelKind::cube;
   return func
-      .walk([](Operation *op) {
-        return isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, BarrierOp, ReserveBufferOp, InitializeL2LPipeOp,
-                   InitializeL2G2LPipeOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+      .walk([&](Operation *op) {
+        bool fixes = isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, BarrierOp>(op);
+        return fixes || hasOwnAddress(Queue::of(op), isCube) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -74,6 +84,9 @@ SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, b
     return doubled;
   const Target &arch = targetOf(func);
   DenseMap<unsigned, int64_t> used; // by memory, in bytes
+  func.walk([&](ReserveBufferOp reserve) {
+    used[static_cast<unsigned>(reserve.getLocation())] += pto_mlir::roundUp(getReservedBytes(reserve, arch), kReservedAlignment);
+  });
   SmallVector<AllocTileOp> candidates;
   func.walk([&](AllocTileOp alloc) {
     used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=

@@ -21,11 +21,8 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
-
-/// Bytes of the tiles that queues place in the buffer; the size that the text declares is not relied on.
-static int64_t ringBytes(ReserveBufferOp reserve, const Target &arch) {
-  int64_t bytes = 0;
+int64_t pto_mlir::pto::getReservedBytes(ReserveBufferOp reserve, const Target &arch) {
+  int64_t bytes = static_cast<int32_t>(reserve.getSize());
   for (Operation *user : reserve.getAddr().getUsers())
     if (Queue queue = Queue::of(user))
       for (Operation *use : queue.handle().getUsers())
@@ -51,7 +48,7 @@ static LogicalResult place(ReserveBufferOp reserve) {
       taken.emplace_back(*other.getBase(), int64_t(*other.getBase()) + static_cast<int32_t>(other.getSize()));
   });
   llvm::sort(taken);
-  int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, arch));
+  int64_t at = 0, size = getReservedBytes(reserve, arch);
   for (auto [begin, end] : taken) {
     if (at + size <= begin)
       break;

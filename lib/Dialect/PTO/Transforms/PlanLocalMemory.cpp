@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
+#include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
@@ -29,7 +30,8 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// A tile to place, or one that the program placed (`fixed`). The lifetime is inclusive on both ends.
+/// A tile to place, or one that the program placed (`fixed`), or a reserved buffer at an address (no `alloc`). The
+/// lifetime is inclusive on both ends.
 struct Tile {
   AllocTileOp alloc;
   int64_t bytes;
@@ -170,15 +172,24 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
         }
       memories[space].push_back(tile);
     });
+    std::map<unsigned, int64_t> behind; // bytes of reserved buffers that are placed behind the tiles
+    func.walk([&](ReserveBufferOp reserve) {
+      auto space = static_cast<unsigned>(reserve.getLocation());
+      int64_t bytes = getReservedBytes(reserve, arch);
+      if (reserve.getAutoAlloc())
+        behind[space] += pto_mlir::roundUp(bytes, kReservedAlignment);
+      else
+        memories[space].push_back({AllocTileOp(), bytes, 0, next, true, static_cast<int32_t>(*reserve.getBase())});
+    });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
       if (llvm::all_of(tiles, [](const Tile &tile) { return tile.fixed; }))
         continue;
       LocalLimit limit = getLocalLimit(arch, space);
-      bool fits = placeWithin(tiles, limit).fits;
+      bool fits = placeBeside(behind[space], tiles, limit);
       if (!fits && assemblerLimits) {
         limit = getAssemblerLimit(arch, space);
-        fits = placeWithin(tiles, limit).fits;
+        fits = placeBeside(behind[space], tiles, limit);
       }
       if (!fits) {
         reportOverflow(func, tiles, limit);
@@ -219,6 +230,14 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
       return {true, need};
     need = std::min(need, place(tiles, bySize, limit.alignment, /*share=*/true));
     return {need <= limit.bytes, need};
+  }
+
+  /// Places the tiles so that `reserved` bytes are free behind them, else so that they fit at least: reserved buffers may
+  /// lie between tiles.
+  static bool placeBeside(int64_t reserved, MutableArrayRef<Tile> tiles, LocalLimit limit) {
+    LocalLimit rest = limit;
+    rest.bytes -= reserved;
+    return (reserved != 0 && placeWithin(tiles, rest).fits) || placeWithin(tiles, limit).fits;
   }
 
   static void reportOverflow(func::FuncOp func, MutableArrayRef<Tile> tiles, const LocalLimit &limit) {

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_QUEUEBUFFERS_H
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/IR/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -86,6 +87,12 @@ struct Queue {
     return direct ? std::max(slotBytes, alignedTileBytes) : alignedTileBytes;
   }
 };
+
+/// Bytes of a reserved buffer: what it declares, or what the tiles of its queues take, if that is more.
+int64_t getReservedBytes(ReserveBufferOp reserve, const Target &arch);
+
+/// Reserved buffers that get their addresses behind the tiles are multiples of this (pto-dialect 6.3).
+inline constexpr int64_t kReservedAlignment = 256;
 
 } // namespace pto_mlir::pto
 
