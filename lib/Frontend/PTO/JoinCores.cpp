@@ -42,14 +42,12 @@ template <typename Init> static Value openQueue(Init init, int32_t flagBase) {
   if (!init.getGmSlotBuffer())
     return b
         .create<InitializeL2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
-                                     b.getI32IntegerAttr(slots),
-                                     b.getI32IntegerAttr(flagBase), nosplit, first, second)
+                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(flagBase), nosplit, first, second)
         .getPipe();
   return b
       .create<InitializeL2G2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
                                      b.getI32IntegerAttr(slots), b.getI32IntegerAttr(localSlots),
-                                     b.getI32IntegerAttr(flagBase), nosplit, init.getGmSlotBuffer(), first,
-                                     second)
+                                     b.getI32IntegerAttr(flagBase), nosplit, init.getGmSlotBuffer(), first, second)
       .getPipe();
 }
 

@@ -273,7 +273,7 @@ Value Lowering::subtractTwice(const ir::OpView &call, const ir::CallPtr &op, con
   Value left = valueOf(call.Operand("a")), last = valueOf(call.Operand("c"));
   Value dst = destination(*op, var);
   auto type = cast<pto::TileBufType>(dst.getType());
-  Value first = dst == last ? tiles.create<pto::AllocTileOp>(loc, type).getResult() : dst;
+  Value first = dst == last ? scratch(type) : dst;
   ir::ExprPtr middle = call.Operand("b");
   if (ir::ShapeOf(middle->type_))
     b.create<pto::TSubOp>(loc, left, valueOf(middle), first);

@@ -184,8 +184,7 @@ void Lowering::moveYielded(const ir::YieldStmtPtr &yield, const Carried &carried
     bool overwritten =
         llvm::any_of(ArrayRef(moves).take_front(i), [&](auto &move) { return move.second == moves[i].first; });
     if (overwritten) {
-      auto type = cast<pto::TileBufType>(moves[i].first.getType());
-      Value saved = tiles.create<pto::AllocTileOp>(loc, type);
+      Value saved = scratch(cast<pto::TileBufType>(moves[i].first.getType()));
       OpBuilder::InsertionGuard guard(b);
       copyTile(moves[i].first, saved, yield->span_);
       moves[i].first = saved;

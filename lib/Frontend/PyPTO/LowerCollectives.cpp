@@ -81,8 +81,7 @@ Value Lowering::moved(Value pointer, Value index, int64_t elements) {
 Value Lowering::runTile(Type element, int64_t elements) {
   int64_t align = 256 / int64_t(pto::getElementBits(element)),
           cols = int64_t(llvm::alignTo(uint64_t(elements), uint64_t(align)));
-  return tiles.create<pto::AllocTileOp>(loc, pto::makeVecTile(b.getContext(), 1, cols, element, 1, elements), Value(),
-                                        Value(), Value());
+  return scratch(pto::makeVecTile(b.getContext(), 1, cols, element, 1, elements));
 }
 
 Value Lowering::runView(Value pointer, int64_t elements) {

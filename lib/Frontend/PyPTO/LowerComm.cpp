@@ -234,8 +234,7 @@ void Lowering::copyWindow(const ir::OpView &call, const ir::CallPtr &op, Value f
       Value pointer = b.create<pto::AddPtrOp>(loc, pointers[side], moved);
       views[side] = matrixView(pointer, high, wide, strideOf(rows), strideOf(cols));
     }
-    Value tile = tiles.create<pto::AllocTileOp>(
-        loc, pto::makeVecTile(b.getContext(), height, padded, element, high, wide), Value(), Value(), Value());
+    Value tile = scratch(pto::makeVecTile(b.getContext(), height, padded, element, high, wide));
     b.create<pto::TLoadOp>(loc, views[0], tile);
     auto move = b.create<pto::TStoreOp>(loc, tile, views[1]);
     if (call.row()->Find("atomic") >= 0 && call.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add)

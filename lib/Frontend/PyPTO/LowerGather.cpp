@@ -28,11 +28,7 @@ Value Lowering::scratchLike(const ir::ExprPtr &given, Value like) {
   return given ? valueOf(given) : scratch(cast<pto::TileBufType>(like.getType()));
 }
 
-Value Lowering::scratch(pto::TileBufType type) {
-  Value rows = type.hasDynamicValidRows() ? indexConstant(type.getRows()) : Value();
-  Value cols = type.hasDynamicValidCols() ? indexConstant(type.getCols()) : Value();
-  return tiles.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
-}
+Value Lowering::scratch(pto::TileBufType type) { return allocate(type, Value()); }
 
 Value Lowering::gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   Value source = valueOf(call.Operand("src")), indices = valueOf(call.Operand("idx"));

@@ -1,6 +1,8 @@
 // Parameters, views of tensors, buffers of tiles.
 #include "Lowering.h"
 
+#include "../../Dialect/PTO/Transforms/Accesses.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -133,22 +135,47 @@ Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
   Value &found = buffers[{owner, tile.getAsOpaquePointer()}];
   if (found)
     return found;
-  Value rows = tile.hasDynamicValidRows() ? indexConstant(tile.getRows()) : Value();
-  Value cols = tile.hasDynamicValidCols() ? indexConstant(tile.getCols()) : Value();
-  auto alloc = tiles.create<pto::AllocTileOp>(loc, tile, address, rows, cols);
+  pto::AllocTileOp alloc = allocate(tile, address);
   if (saysNoBox(*type))
     alloc->setAttr(ptotext::kNoBoxAttr, b.getUnitAttr());
-  if (turn && !address && !options.names)
-    tilesOfTurns.emplace_back(alloc, turn);
   return found = alloc;
 }
 
-/// A tile that lives in a turn of a pipeline only is allocated there, so that `pto-multi-buffer` may give it two
-/// buffers: the next turn then fills one while this turn still reads the other.
+pto::AllocTileOp Lowering::allocate(pto::TileBufType type, Value address) {
+  Value rows = type.hasDynamicValidRows() ? indexConstant(type.getRows()) : Value();
+  Value cols = type.hasDynamicValidCols() ? indexConstant(type.getCols()) : Value();
+  auto alloc = tiles.create<pto::AllocTileOp>(loc, type, address, rows, cols);
+  if (!address && !options.names)
+    tilesOfTurns.emplace_back(alloc, turn);
+  return alloc;
+}
+
+/// The body of the innermost loop that holds all users of the tile; null where there is none.
+static Block *loopAround(Operation *alloc) {
+  Block *home = alloc->use_empty() ? nullptr : alloc->user_begin()->getBlock();
+  auto up = [&] { home = home->getParentOp()->getBlock(); };
+  while (home && !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return home->findAncestorOpInBlock(*user); }))
+    up();
+  while (home && home != alloc->getBlock() && !isa<LoopLikeOpInterface>(home->getParentOp()))
+    up();
+  return home == alloc->getBlock() ? nullptr : home;
+}
+
+/// A tile that lives in a turn of a loop only is allocated there: the others of the turn may then have its memory
+/// before and behind it. In a turn of a pipeline `pto-multi-buffer` may give it two buffers, so that the next turn
+/// fills one while this turn still reads the other.
 void Lowering::placeTilesOfTurns() {
-  for (auto [alloc, body] : tilesOfTurns)
-    if (llvm::all_of(alloc->getUsers(), [&](Operation *user) { return body->findAncestorOpInBlock(*user); }))
-      alloc->moveBefore(&body->front());
+  for (auto [alloc, pipeline] : tilesOfTurns) {
+    Block *body = pipeline;
+    if (!body ||
+        !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return body->findAncestorOpInBlock(*user); })) {
+      body = loopAround(alloc);
+      if (!body)
+        continue;
+      alloc->setAttr(pto::kBuffersAttr, b.getI32IntegerAttr(1));
+    }
+    alloc->moveBefore(&body->front());
+  }
 }
 
 void Lowering::setValid(Value tile, const ir::TileType &type) {

@@ -180,8 +180,7 @@ Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const i
   bool swaps = rank == 2 && first && second && *axis(first) + *axis(second) == 1;
   if (!swaps || type.getLoc() != pto::AddressSpace::vec)
     fail(op->span_, "transpose is lowered for the two axes of a tile in Vec");
-  Value scratch = call.Operand("tmp_tile") ? valueOf(call.Operand("tmp_tile"))
-                                           : tiles.create<pto::AllocTileOp>(loc, type).getResult();
+  Value scratch = call.Operand("tmp_tile") ? valueOf(call.Operand("tmp_tile")) : this->scratch(type);
   Value tile = destination(*op, var);
   b.create<pto::TTransOp>(loc, source, scratch, tile);
   return tile;

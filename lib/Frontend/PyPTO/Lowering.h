@@ -117,6 +117,7 @@ private:
   void addExtents(const ir::TypePtr &type, mlir::func::FuncOp func);
   mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
   mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
+  pto::AllocTileOp allocate(pto::TileBufType type, mlir::Value address);
   mlir::Value addressOf(const ir::TileTypePtr &type, pto::TileBufType tile);
   bool sameBytes(mlir::Value a, mlir::Value b) const;
   void nameAfter(const ir::VarPtr &var, mlir::Value value);
@@ -301,7 +302,7 @@ private:
   unsigned names = 0;
 
   mlir::Block *turn = nullptr; ///< the body of the innermost pl.pipeline with several stages
-  std::vector<std::pair<mlir::Operation *, mlir::Block *>> tilesOfTurns; ///< allocations, by the turn that needs them
+  std::vector<std::pair<mlir::Operation *, mlir::Block *>> tilesOfTurns; ///< allocations, by the turn of a pipeline
 
   std::string function;     ///< its name, for errors
   ir::YieldStmtPtr yielded; ///< by the body that was visited last

@@ -3,6 +3,7 @@
 import numpy as np
 import pypto.language as pl
 import pytest
+from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.runtime import RunConfig, benchmark
 from test_pypto_parts import numbers
 
@@ -119,3 +120,42 @@ def test_turns_of_a_pipeline_overlap_in_timing_mode(platform):
     plain, one, two, four = times
     assert one == plain and four == two
     assert two < 0.8 * plain, times
+
+
+# Each step needs another 64 KiB, and no turn more than two of them: UB has three.
+STEPS = """
+@pl.function(type=pl.FunctionType.InCore)
+def steps(
+    x: pl.Tensor[[256, 128], pl.FP32], y: pl.InOut[pl.Tensor[[256, 128], pl.FP32]]
+) -> pl.Tensor[[256, 128], pl.FP32]:
+    {head}
+        for k in pl.range(2):
+            a = pl.load(x, [k * 128, 0], [128, 128])
+            b = pl.add(a, 1.0)
+            c = pl.mul(b, b)
+            d = pl.add(c, 1.0)
+            y = pl.store(d, [k * 128, 0], y)
+        e = pl.load(y, [0, 0], [128, 128])
+        f = pl.mul(e, 2.0)
+        g = pl.add(f, 3.0)
+        y = pl.store(g, [0, 0], y)
+    return y
+"""
+
+
+@pytest.mark.parametrize("head", ["for i in pl.range(2):", "if True:"])
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_tiles_of_a_turn_share_memory(head, platform):
+    x, y = numbers(256, 128), np.zeros((256, 128), np.float32)
+    run(STEPS.format(head=head), "", x, y, platform, "checked")
+    expected = (x + np.float32(1)) ** 2 + np.float32(1)
+    expected[:128] = expected[:128] * 2 + 3
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+
+def test_a_turn_that_needs_more_is_refused():
+    text = STEPS.format(head="for i in pl.range(2):")
+    alive = "".join(f"            y = pl.store({each}, [k * 128, 0], y)\n" for each in "abcd")
+    text = text.replace("            y = pl.store(d, [k * 128, 0], y)\n", alive)
+    with pytest.raises(InvalidOperationError, match="tiles need 262144 bytes of UB, which has 196608"):
+        run(text, "", None, None, "a2a3sim")

@@ -85,7 +85,8 @@ SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, b
   const Target &arch = targetOf(func);
   DenseMap<unsigned, int64_t> used; // by memory, in bytes
   func.walk([&](ReserveBufferOp reserve) {
-    used[static_cast<unsigned>(reserve.getLocation())] += pto_mlir::roundUp(getReservedBytes(reserve, arch), kReservedAlignment);
+    used[static_cast<unsigned>(reserve.getLocation())] +=
+        pto_mlir::roundUp(getReservedBytes(reserve, arch), kReservedAlignment);
   });
   SmallVector<AllocTileOp> candidates;
   func.walk([&](AllocTileOp alloc) {

@@ -232,8 +232,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     return {need <= limit.bytes, need};
   }
 
-  /// Places the tiles so that `reserved` bytes are free behind them, else so that they fit at least: reserved buffers may
-  /// lie between tiles.
+  /// Places the tiles so that `reserved` bytes are free behind them, else so that they fit at least: reserved buffers
+  /// may lie between tiles.
   static bool placeBeside(int64_t reserved, MutableArrayRef<Tile> tiles, LocalLimit limit) {
     LocalLimit rest = limit;
     rest.bytes -= reserved;
