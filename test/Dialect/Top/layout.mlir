@@ -89,3 +89,58 @@ func.func @one_element(%x: tensor<1x1x10xf32>) -> tensor<1x1x1xf32> {
   %2 = top.sqrt %1 : (tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
   return %2 : tensor<1x1x1xf32>
 }
+
+// -----
+
+// Permutes of the model cancel behind a residual sum, too: the sum is channels-last. A tensor that only ONNX's order has
+// is absorbed; one without a name takes it.
+// CHECK: module attributes {top.absorbed = ["first"]}
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<1x4x4x3xf32>
+// CHECK: %[[E:.*]] = top.exp %[[X]] {{.*}} loc("exp")
+// CHECK: %[[N:.*]] = top.neg %[[E]] {{.*}} loc(fused<"NHWC">["second"])
+// CHECK: %[[A:.*]] = top.add %[[E]], %[[N]] {{.*}} -> tensor<1x4x4x3xf32> loc(fused<"NHWC">["sum"])
+// CHECK: %[[P:.*]] = top.max_pool %[[A]]
+// CHECK: top.permute %[[P]] {perm = array<i64: 0, 3, 1, 2>}
+module {
+  func.func @main(%x: tensor<1x4x4x3xf32>) -> tensor<1x3x2x2xf32> {
+    %0 = top.exp %x : (tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> loc("exp")
+    %1 = top.permute %0 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32> loc("first")
+    %2 = top.neg %0 : (tensor<1x4x4x3xf32>) -> tensor<1x4x4x3xf32> loc(unknown)
+    %3 = top.permute %2 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32> loc("second")
+    %4 = top.add %1, %3 : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32> loc("sum")
+    %5 = top.max_pool %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> loc("pool")
+    return %5 : tensor<1x3x2x2xf32>
+  }
+}
+
+// -----
+
+// A sequence of patches becomes an image again without a permute.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<1x16x3xf32>
+// CHECK: %[[I:.*]] = top.reshape %[[X]] {shape = array<i64: 1, 4, 4, 3>}
+// CHECK: %[[P:.*]] = top.max_pool %[[I]]
+// CHECK: %[[S:.*]] = top.reshape %[[P]] {shape = array<i64: 1, 4, 3>}
+// CHECK: return %[[S]]
+func.func @main(%x: tensor<1x16x3xf32>) -> tensor<1x4x3xf32> {
+  %0 = top.permute %x {perm = array<i64: 0, 2, 1>} : (tensor<1x16x3xf32>) -> tensor<1x3x16xf32>
+  %1 = top.reshape %0 {shape = array<i64: 1, 3, 4, 4>} : (tensor<1x3x16xf32>) -> tensor<1x3x4x4xf32>
+  %2 = top.max_pool %1 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32>
+  %3 = top.reshape %2 {shape = array<i64: 1, 3, 4>} : (tensor<1x3x2x2xf32>) -> tensor<1x3x4xf32>
+  %4 = top.permute %3 {perm = array<i64: 0, 2, 1>} : (tensor<1x3x4xf32>) -> tensor<1x4x3xf32>
+  return %4 : tensor<1x4x3xf32>
+}
+
+// -----
+
+// Without a permute to cancel, one of the model stays in its place.
+// CHECK-LABEL: func.func @stays
+// CHECK: %[[P:.*]] = top.permute %{{.*}} {{.*}} loc("kept")
+// CHECK: %[[R:.*]] = top.relu %[[P]]
+// CHECK: return %[[R]]
+func.func @stays(%x: tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32> {
+  %0 = top.permute %x {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32> loc("kept")
+  %1 = top.relu %0 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  return %1 : tensor<1x3x4x4xf32>
+}

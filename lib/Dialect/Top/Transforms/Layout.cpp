@@ -1,6 +1,7 @@
 //===- Layout.cpp - Channels-last layout of feature maps ------------------===//
 
 #include "Layout/Phases.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 
@@ -36,12 +37,19 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
       PTO_DEBUG("@" << func.getName());
       layout::Order order = layout::orderFor(func);
       layout::convertFeatureMaps(func, order);
+      SmallVector<StringRef> adopted = layout::adoptPermutes(func, order);
       // A permute needs one iteration per op that it passes.
       GreedyRewriteConfig config;
       config.maxIterations = GreedyRewriteConfig::kNoLimit;
       (void)applyPatternsAndFoldGreedily(func, pushPatterns[order.columnsOuter], config);
       (void)applyPatternsAndFoldGreedily(func, reshapePatterns, config);
-      func.walk([](PermuteOp permute) { permute->removeAttr(layout::kOwnAttr); });
+      llvm::DenseSet<StringRef> names;
+      func.walk([&](Operation *op) {
+        op->removeAttr(layout::kOwnAttr);
+        names.insert(getTensorName(op->getLoc()));
+      });
+      llvm::erase_if(adopted, [&](StringRef name) { return names.contains(name); });
+      addAbsorbed(getOperation(), adopted);
     }
   }
 

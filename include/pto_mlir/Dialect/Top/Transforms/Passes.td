@@ -180,8 +180,9 @@ def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
   let summary = "convert feature maps to channels-last";
   let description = [{
     Convolutions, pools and batch normalisations compute in NHWC; their constants are permuted in the weight store. The resulting permutes
-    are sunk through elementwise ops, reductions, softmax, concat, slice and pad, cancel with their inverses, and become reshapes where
-    they move only dimensions of size 1. The location of a tensor stored in NHWC records that layout.
+    are sunk through elementwise ops, reductions, softmax, concat, slice, pad and reshapes of the spatial dimensions, cancel with their inverses,
+    and become reshapes where they move only dimensions of size 1. So is a permute of the model to NCHW that cancels with one of them.
+    The location of a tensor stored in NHWC records that layout.
 
     ```mlir
     %0 = top.conv %x, %w {..} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>

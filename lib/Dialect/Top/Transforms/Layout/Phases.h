@@ -41,10 +41,17 @@ mlir::Location channelsLastLoc(mlir::Location loc);
 /// 1. Converts ops on feature maps to channels-last, between two permutes.
 void convertFeatureMaps(mlir::func::FuncOp func, Order order);
 
-/// 2. Sinks these permutes through layout-agnostic ops; inverse permutes cancel.
+/// Whether a permute sinks through `op`, if the other operands allow it.
+bool sinksThrough(mlir::Operation *op, Order order);
+
+/// 2. Marks permutes of the model to channels-first that would cancel behind ops that they sink through, as the pass's
+/// own. Returns the names of their results: those that no value has in the end are absorbed.
+llvm::SmallVector<llvm::StringRef> adoptPermutes(mlir::func::FuncOp func, Order order);
+
+/// 3. Sinks these permutes through layout-agnostic ops; inverse permutes cancel.
 void populatePushPermutes(mlir::RewritePatternSet &patterns, Order order);
 
-/// 3. Turns permutes that move only unit dimensions into reshapes, and merges reshapes.
+/// 4. Turns permutes that move only unit dimensions into reshapes, and merges reshapes.
 void populateReshapePermutes(mlir::RewritePatternSet &patterns);
 
 } // namespace pto_mlir::top::layout

@@ -36,12 +36,18 @@ SmallVector<int64_t> remapped(ArrayRef<int64_t> values, Order order) {
   return applyPermutation(values, order.toChannelsLast(values.size()));
 }
 
+bool isUnary(Operation *op) {
+  return isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, RoundOp,
+             FloorOp, CeilOp, SignOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp,
+             LeakyReluOp, HardSigmoidOp, ClipOp, CastOp, QuantizeOp, DequantizeOp>(op);
+}
+
+bool isBinary(Operation *op) { return isa<AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp>(op); }
+
 struct PushUnary : RewritePattern {
   PushUnary(MLIRContext *context, Order order) : RewritePattern(MatchAnyOpTypeTag(), 1, context), order(order) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, RoundOp,
-             FloorOp, CeilOp, SignOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp,
-             LeakyReluOp, HardSigmoidOp, ClipOp, CastOp, QuantizeOp, DequantizeOp>(op))
+    if (!isUnary(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
     Value input = underOwnPermute(op->getOperand(0), order);
     if (!input)
@@ -60,7 +66,7 @@ private:
 struct PushBinary : RewritePattern {
   PushBinary(MLIRContext *context, Order order) : RewritePattern(MatchAnyOpTypeTag(), 1, context), order(order) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp>(op))
+    if (!isBinary(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with two operands");
     auto type = typeOf(op->getResult(0));
     int64_t rank = type.getRank();
@@ -214,21 +220,28 @@ template <typename ReduceOp> struct PushReduce : Push<ReduceOp> {
   }
 };
 
-// Sinks through a reshape that flattens the spatial dimensions (patches to a sequence): [N, C, spatial..] becomes [N,
-// spatial.., C].
-struct PushFlatten : Push<ReshapeOp> {
+// Whether a reshape makes one dimension of the spatial ones (patches to a sequence), or several of one: [N, C,
+// spatial..] becomes [N, spatial.., C] on either side.
+bool keepsChannels(ReshapeOp op, Order order) {
+  ArrayRef<int64_t> from = typeOf(op.getInput()).getShape(), to = typeOf(op.getOutput()).getShape();
+  if (std::min(from.size(), to.size()) != 3 || from.size() == to.size() || to[0] != from[0] || to[1] != from[1])
+    return false;
+  // Rows stand first in what the model makes of them.
+  ArrayRef<int64_t> image = from.size() == 3 ? to : from;
+  return !order.columnsOuter || image.size() != 4 || image[2] == 1 || image[3] == 1;
+}
+
+// Sinks through a reshape of the spatial dimensions alone.
+struct PushSpatialReshape : Push<ReshapeOp> {
   using Push::Push;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     Value input = underOwnPermute(op.getInput(), order);
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    ArrayRef<int64_t> from = typeOf(op.getInput()).getShape(), to = typeOf(op.getOutput()).getShape();
-    if (to.size() != 3 || from.size() <= 3 || to[0] != from[0] || to[1] != from[1])
-      return rewriter.notifyMatchFailure(op, "does not make one of the spatial dimensions");
-    // Rows stand first in what the model makes of them.
-    if (order.columnsOuter && from.size() == 4 && from[2] != 1 && from[3] != 1)
-      return rewriter.notifyMatchFailure(op, "makes one dimension of rows and columns");
-    SmallVector<int64_t> shape{to[0], to[2], to[1]};
+    if (!keepsChannels(op, order))
+      return rewriter.notifyMatchFailure(op, "is not of the spatial dimensions alone");
+    ArrayRef<int64_t> to = typeOf(op.getOutput()).getShape();
+    auto shape = applyPermutation(to, order.toChannelsLast(to.size()));
     auto last = rewriter.create<ReshapeOp>(channelsLastLoc(op.getLoc()), input, shape);
     rewriter.replaceOp(op, ownPermute(rewriter, op.getLoc(), last, order));
     return success();
@@ -263,9 +276,14 @@ struct Compose : OpRewritePattern<PermuteOp> {
 
 } // namespace
 
+bool sinksThrough(Operation *op, Order order) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  return isUnary(op) || isBinary(op) || isa<ConcatOp>(op) || (reshape && keepsChannels(reshape, order));
+}
+
 void populatePushPermutes(RewritePatternSet &patterns, Order order) {
   patterns.add<Compose>(patterns.getContext());
-  patterns.add<PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>,
+  patterns.add<PushUnary, PushBinary, PushConcat, PushSpatialReshape, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>,
                PushRemapped<ResizeOp>, PushRemapped<PadOp>, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
                PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext(), order);
 }
