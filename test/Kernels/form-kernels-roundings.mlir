@@ -47,12 +47,12 @@ func.func @main(%x: tensor<4x8xf16>, %w: tensor<8x6xf16>) -> tensor<2x2x6xf32> {
 
 // The extension is placed next to the computation and fused with it; a rounding with a mode comes from the model and is kept.
 // CHECK-LABEL: func.func @main
-// CHECK-NEXT: tensor.empty() : tensor<8x4xf32>
-// CHECK-NEXT: %[[S:.*]] = top.launch @k0_sum {{.*}} -> tensor<8x4xf32>
 // CHECK-NEXT: tensor.empty() : tensor<4x8xf32>
-// CHECK-NEXT: %[[T:.*]] = top.launch @k1_moved {{.*}} -> tensor<4x8xf32>
-// CHECK: top.launch @k2_rounded {{.*}} -> tensor<4x8xf32>
-// CHECK: func.func private @k2_rounded
+// CHECK-NEXT: %[[T:.*]] = top.launch @k0_moved {{.*}} {absorbed = ["sum"]{{.*}} -> tensor<4x8xf32>
+// CHECK: top.launch @k1_rounded {{.*}} -> tensor<4x8xf32>
+// CHECK: func.func private @k0_moved({{.*}}tensor<8x4xf16>, %{{.*}}: tensor<4x8xf32>)
+// CHECK: linalg.transpose
+// CHECK: func.func private @k1_rounded
 // CHECK: arith.truncf %{{.*}} to_nearest_even : f32 to f16
 // CHECK: arith.extf
 func.func @main(%x: tensor<8x4xf16>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {

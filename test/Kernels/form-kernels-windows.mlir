@@ -93,3 +93,41 @@ func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<3x3x8xf32>) -> tensor<1x4x6x
   } -> tensor<1x4x6x8xf32> loc("tail")
   return %2 : tensor<1x4x6x8xf32>
 }
+
+// -----
+
+// A function behind a product is left to the product's kernel; of an input of the net it stays with the window.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_proj
+// CHECK: top.launch @k2_alone ins(%{{.*}} : tensor<1x4x6x8xf32>, tensor<3x3x8xf32>) {{.*}} {absorbed = ["own"]
+// CHECK: top.launch @k1_gate
+// CHECK: top.launch @k3_behind
+// CHECK-NOT: top.launch
+// ALL-LABEL: func.func @main
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @main(%x: tensor<1x4x6x8xf32>, %p: tensor<1x1x8x8xf32>, %w: tensor<3x3x8xf32>) -> (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x6x8xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  %0 = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %p : tensor<1x4x6x8xf32>, tensor<1x1x8x8xf32>) outs(%c : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32> loc("proj")
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = math.exp %in : f32
+    linalg.yield %a : f32
+  } -> tensor<1x4x6x8xf32> loc("gate")
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = math.exp %in : f32
+    linalg.yield %a : f32
+  } -> tensor<1x4x6x8xf32> loc("own")
+  %s = tensor.empty() : tensor<1x2x4x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%s : tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  %3 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%1, %w : tensor<1x4x6x8xf32>, tensor<3x3x8xf32>) outs(%f : tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> loc("behind")
+  %4 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%2, %w : tensor<1x4x6x8xf32>, tensor<3x3x8xf32>) outs(%f : tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> loc("alone")
+  return %3, %4 : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
+}

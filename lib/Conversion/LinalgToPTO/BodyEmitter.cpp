@@ -67,6 +67,11 @@ LogicalResult BodyEmitter::collectTiles() {
   return success();
 }
 
+/// The rounding to fewer bits that is all that the body does with `argument`, if any.
+static arith::TruncFOp roundingOf(BlockArgument argument) {
+  return argument.hasOneUse() ? dyn_cast<arith::TruncFOp>(*argument.user_begin()) : arith::TruncFOp();
+}
+
 LogicalResult BodyEmitter::collectItems() {
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
@@ -78,6 +83,8 @@ LogicalResult BodyEmitter::collectItems() {
       if (failed(turned))
         return failure();
       item.tile = *turned;
+      if (arith::TruncFOp rounding = roundingOf(argument))
+        items[rounding] = item;
     }
     if (!item.tile) {
       if (!matchPattern(operand.get(), m_Constant(&item.constant)))
@@ -95,18 +102,29 @@ LogicalResult BodyEmitter::collectItems() {
   return success();
 }
 
-/// The transposed tile of the operand.
+/// The transposed tile of the operand. One that is rounded is rounded first, since half the bytes are transposed then.
 FailureOr<Value> BodyEmitter::transpose(OpOperand &operand, Value source) {
   auto type = cast<pto::TileBufType>(source.getType());
   if (!type.isRowMajor() || op.isDpsInit(&operand))
     return op->emitOpError("runs over rows and columns of one tile in two orders");
   TileShape shape = tiles.shapeOf(operand.get());
+  Value transposed = op.getMatchingBlockArgument(&operand);
+  int64_t steps = 1;
+  if (arith::TruncFOp rounding = roundingOf(op.getMatchingBlockArgument(&operand))) {
+    type = pto::makeVecTile(builder.getContext(), type.getRows(), type.getCols(), rounding.getType(),
+                            type.getValidRows(), type.getValidCols());
+    Value rounded = builder.create<pto::AllocTileOp>(loc, type, shape.rows.dynamic, shape.cols.dynamic);
+    builder.create<pto::TCvtOp>(loc, source, rounded, pto::RoundMode::CAST_RINT);
+    source = rounded;
+    transposed = rounding;
+    ++steps;
+  }
   Value scratch = builder.create<pto::AllocTileOp>(loc, type, shape.rows.dynamic, shape.cols.dynamic);
   // Transpose directly into the destination if the body only yields it.
   auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
   Value target = initTile(0);
-  bool copies = op.getBlock()->getOperations().size() == 1 && yield.getNumOperands() == 1 &&
-                yield.getOperand(0) == op.getMatchingBlockArgument(&operand);
+  bool copies = static_cast<int64_t>(op.getBlock()->getOperations().size()) == steps && yield.getNumOperands() == 1 &&
+                yield.getOperand(0) == transposed;
   Value turned = copies && cast<pto::TileBufType>(target.getType()).isRowMajor()
                      ? target
                      : tile->temporary(Role::Full, type.getElementType());
@@ -225,7 +243,8 @@ LogicalResult BodyEmitter::emit() {
     }
   };
   for (Operation &inner : body->without_terminator()) {
-    if (combiners.contains(&inner))
+    bool computed = inner.getNumResults() == 1 && items.contains(inner.getResult(0));
+    if (combiners.contains(&inner) || computed)
       continue;
     if (failed(emitOp(&inner)))
       return failure();

@@ -9,6 +9,8 @@
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Kernels/Templates.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -19,6 +21,8 @@ namespace {
 
 // Row vectors up to this size are recomputed in every tile instead of launched.
 constexpr int64_t kCheapVectorElements = 4096;
+// Vector operations per element (a clip) up to which a window makes its input itself, rather than a kernel before it.
+constexpr int64_t kCheapInput = 2;
 
 class Builder {
 public:
@@ -32,7 +36,7 @@ private:
   void absorbHeads(Cluster &attention);
   void absorbExtension(Cluster &attention);
   void absorbTwins(Cluster &cluster);
-  void absorbInput(Cluster &window);
+  void absorbInput(Cluster &cluster);
   void absorbMovedTail(Cluster &cube);
   bool isOnlyViewed(Operation *op);
   void dropViewedMovements();
@@ -296,9 +300,34 @@ static bool worksOnPixels(Operation *op) {
          });
 }
 
-// A chain of elementwise ops whose result only this window reads is applied to the pixels that the window loads.
-void Builder::absorbInput(Cluster &window) {
-  Operation *reader = window.ops.front();
+/// Body ops of elementwise `ops`, what a function expands to counted as one that is not cheap.
+static int64_t workPerElement(ArrayRef<Operation *> ops) {
+  int64_t count = 0;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      bool free = isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp>(inner);
+      count += isa<math::MathDialect>(inner->getDialect()) ? kCheapInput + 1
+                                                           : isa<arith::ArithDialect>(inner->getDialect()) && !free;
+    });
+  return count;
+}
+
+/// May join-kernels compute the chain behind a product, tile by tile?
+static bool followsProduct(const Cluster &chain, const Clusters &clusters) {
+  return llvm::any_of(chain.ops, [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      Cluster *cluster = producer ? clusters.of.lookup(producer) : nullptr;
+      return cluster && cluster->kind == OpRole::Cube && cluster->ops.back() == producer;
+    });
+  });
+}
+
+// A chain of elementwise ops whose result only this window or transposition reads is applied to what that loads. A
+// window loads pixels again for the tiles beside, and few at a time: what takes long stays behind a product.
+void Builder::absorbInput(Cluster &cluster) {
+  Operation *reader = cluster.ops.front();
+  bool moves = isa<linalg::TransposeOp>(reader);
   if (auto pad = reader->getOperand(0).getDefiningOp<tensor::PadOp>()) {
     if (!pad->hasOneUse())
       return;
@@ -309,13 +338,15 @@ void Builder::absorbInput(Cluster &window) {
   if (!chain || chain->kind != OpRole::Elementwise || chain->ops.back() != last || (keepAll && hasNamedValue(*chain)))
     return;
   bool fits = llvm::all_of(chain->ops, [&](Operation *op) {
-    if (!worksOnPixels(op) || !op->hasOneUse())
+    // Each operand would be transposed.
+    if (!worksOnPixels(op) || !op->hasOneUse() || (moves && cast<linalg::GenericOp>(op).getNumDpsInputs() != 1))
       return false;
     Operation *user = *op->user_begin();
     return op == last ? user == reader : result.of.lookup(user) == chain;
   });
-  if (fits)
-    merge(window, *chain);
+  bool costly = !moves && workPerElement(chain->ops) > kCheapInput && followsProduct(*chain, result);
+  if (fits && !costly)
+    merge(cluster, *chain);
 }
 
 /// Does an operand of `op` read some of its innermost `count` loops but not all? A tile that reduces them needs them as
@@ -545,6 +576,9 @@ FailureOr<Clusters> Builder::run() {
     }
   }
   dropViewedMovements();
+  for (Cluster &cluster : result.all)
+    if (cluster.alive && isa<linalg::TransposeOp>(cluster.ops.front()))
+      absorbInput(cluster);
   if (!keepAll)
     joinCheapVectors();
   restoreProgramOrder();
