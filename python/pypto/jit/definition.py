@@ -77,11 +77,14 @@ class Definition:
 
     def folded(self, closure, open_=()):
         """The values around the function, and around those that it calls, that a specialisation may fold."""
+        from pypto.language.parser.objects import has_attributes
+
         found = []
         for first, *rest in self.source()[2]:
             value = closure.get(first)
             for name in rest:
-                if not isinstance(value, types.ModuleType) or value.__name__.startswith("pypto"):
+                is_module = isinstance(value, types.ModuleType) and not value.__name__.startswith("pypto")
+                if not is_module and not has_attributes(value):
                     break
                 value = getattr(value, name, None)
             found.append(fingerprint(value, open_))

@@ -29,3 +29,9 @@ def call(name, arguments, keywords):
     if name.startswith("pl."):
         arguments, keywords = form_rules.check(name, arguments, keywords)
     return wrapped(ir.create_op(name, *arguments, span=span, **keywords))
+
+
+def called(function, arguments, keywords):
+    """The node that a function of Python gives for nodes of the parser."""
+    given = {key: wrapped(each) if isinstance(each, ir.Expr) else each for key, each in keywords.items()}
+    return plain(function(*(wrapped(each) if isinstance(each, ir.Expr) else each for each in arguments), **given))

@@ -1,6 +1,7 @@
 """What `pl.NAME` is inside a kernel. The parser reads calls; where Python makes one, it is of values of the IR."""
 
 import functools
+import sys
 
 from pypto.language.forms import FORMS, evaluate
 from pypto.pypto_core.ir import MaskPattern, op_aliases, op_names
@@ -68,6 +69,14 @@ def _members():
 _spaces = _members()
 OPERATIONS = frozenset(_spaces["tile"] | _spaces["tensor"] | _spaces.pop("pl"))
 NAMESPACES = {space: Namespace(space, names) for space, names in _spaces.items()}
+
+
+def replacement(name):
+    """What Python has put in place of an operation into its module (`pypto.language.op.tensor_ops`); else None."""
+    space, _, base = name.rpartition(".")
+    module = sys.modules.get(f"pypto.language.op.{'unified' if space == 'pl' else space}_ops")
+    held = vars(module).get(base) if module else None
+    return None if isinstance(held, Name) else held
 
 
 def lookup(name):

@@ -58,8 +58,8 @@ OPERANDS = (
             "pl.store(pl.matmul(t, t, ^^a_trans=True), [0, 0], y)",
         ),
         OperandError,
-        "pl.matmul on tiles does not take a_trans=",
-        "see `pl.tile.transpose_view`, or multiply tensors",
+        "pl.matmul on tiles takes a pl.tile.transpose_view instead of a_trans=",
+        "multiply the view, or tensors",
         (
             (LOAD, ""),
             ("pl.store(pl.matmul(t, t, a_trans=True), [0, 0], y)", "y[0:32, :] = pl.matmul(x, x, a_trans=True)"),

@@ -3,7 +3,8 @@
 import ast
 
 from pypto.jit.definition import Definition
-from pypto.language.names import Name
+from pypto.language.calls import called
+from pypto.language.names import Name, replacement
 from pypto.language.parser import scalars
 from pypto.language.parser.diagnostics import (
     InvalidOperationError,
@@ -207,12 +208,10 @@ class Calls(Known):
         if name.rpartition(".")[2].startswith("fillpad"):
             self.name_padding(arguments, keywords, node)
         try:
-            call = ir.create_op(
-                name,
-                *(self.argument(each, node) for each in arguments),
-                span=self.span(node),
-                **{key: self.argument(each, node) for key, each in keywords.items()},
-            )
+            values = [self.argument(each, node) for each in arguments]
+            named = {key: self.argument(each, node) for key, each in keywords.items()}
+            held = replacement(name)
+            call = called(held, values, named) if held else ir.create_op(name, *values, span=self.span(node), **named)
         except TypeError as error:
             place = self.span(_argument(node, str(error)))
             raise OperandError(_named(error), place, source_lines=self.source.lines) from error
@@ -258,10 +257,12 @@ class Calls(Known):
         of_tensors = set(ir.op_parameters(f"tensor.{base}") or ()) - set(held or ())
         for keyword in keywords:
             if isinstance(first.type, ir.TileType) and keyword in of_tensors:
-                hint = "`pl.tile.transpose_view`, or multiply tensors"
-                hint = hint if keyword.endswith("_trans") else f"`pl.tensor.{base}`"
                 at = next((each for each in node.keywords if each.arg == keyword), node)
-                self.fail(OperandError, f"{name} on tiles does not take {keyword}=", at, f"see {hint}")
+                message, hint = f"{name} on tiles does not take {keyword}=", f"see `pl.tensor.{base}`"
+                if keyword.endswith("_trans"):
+                    message = f"{name} on tiles takes a pl.tile.transpose_view instead of {keyword}="
+                    hint = "multiply the view, or tensors"
+                self.fail(OperandError, message, at, hint)
 
     def argument(self, value, node):
         if isinstance(value, list):

@@ -15,6 +15,7 @@ from pypto.language.parser.diagnostics import (
     hints,
 )
 from pypto.language.parser.linear import difference
+from pypto.language.parser.objects import Objects
 from pypto.language.typing import DynVar
 from pypto.pypto_core import DataType, ir
 
@@ -27,7 +28,7 @@ def _bounds(node):
     return node.lower, node.upper, node.step
 
 
-class Expressions:
+class Expressions(Objects):
     """Needs `self.env` (names of the program), `self.closure` (a mapping of Python's names), `self.source`."""
 
     def span(self, node):
@@ -99,9 +100,12 @@ class Expressions:
         return type(value).__module__.startswith("pypto.pypto_core")
 
     def value_Attribute(self, node):
-        base, name = self.value(node.value), node.attr
+        name, held = node.attr, self.object_named(node.value)
         if name.startswith("_"):
             self.fail(UnsupportedFeatureError, f"the attribute {name} is not supported", node)
+        if held is not None:
+            return self.attribute_of(held, node)
+        base = self.value(node.value)
         if isinstance(base, ir.Expr):
             if name == "shape" and isinstance(base.type, (ir.TensorType, ir.TileType)):
                 return [each.value if isinstance(each, ir.ConstInt) else each for each in base.type.shape]
