@@ -22,7 +22,7 @@ from pto_mlir.reference import constants, graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
 
-from . import metrics, zoo
+from . import boxes, metrics, zoo
 from .measure import asked, command, medians, onnxruntime_call, onnxruntime_session
 from .precise import distance, float64_outputs
 
@@ -226,13 +226,16 @@ def run_model(spec: dict) -> dict:
     ours, theirs = session.run(None, mine), onnxruntime_call(reference, feed)
     npz.save(work / f"{stem}_outputs.npz", dict(zip(names, ours)))
     result["profile"] = dict(session.profile(True))
+    if model.metric == "boxes":
+        ours = boxes.in_order(names, ours, theirs)
     result["outputs"] = check_outputs(model, spec, names, ours, theirs, problems)
 
     if distances := float64_distances(model, spec, names, session, reference):
         for entry in result["outputs"]:
             entry["float64"], entry["onnxruntime_float64"] = (d[entry["name"]] for d in distances)
 
-    has_sizes = "--dynamic" in model.options  # a debug build keeps tensors of constant shapes
+    # A debug build keeps tensors of constant shapes.
+    has_sizes = "--dynamic" in model.options or any(None in o.shape for o in session.get_outputs())
     debug = None if has_sizes else deploy(model, spec, debug_file, "--debug")
     if debug and debug.problem:
         problems.append(f"--debug: {debug.problem}")

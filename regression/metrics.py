@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import samples, zoo
+from .boxes import same_boxes
 from .measure import onnxruntime_call
 from .ocr_metric import same_text
 
@@ -75,7 +76,7 @@ def sentences(model, cache, session, reference, mode) -> dict:
     }
 
 
-OF_ONE_MODEL = {"top_k": top_k, "sentences": sentences}
+OF_ONE_MODEL = {"top_k": top_k, "sentences": sentences, "boxes": same_boxes}
 # Name -> models that it needs, function of the job's spec.
 MODELS = {"ocr": ["det", "cls", "rec"]}
 OF_SEVERAL_MODELS = {"ocr": same_text}

@@ -19,7 +19,7 @@ DESCRIPTIONS = FOLDER / "models"
 MODES = ("F32", "F16", "BF16")
 DEFAULT_PROCESSOR = next(iter(compiler.processors()))
 SENTENCE_KINDS = ("tokens", "segments", "mask")
-KINDS = ("line", "page", "photo", "normal", "waveform", "integers", "value", *SENTENCE_KINDS)
+KINDS = ("line", "page", "photo", "normal", "uniform", "waveform", "integers", "value", *SENTENCE_KINDS)
 DEBIAN_PYTHON = "/usr/bin/python3"
 MISSING_PACKAGE = 3  # exit code of a maker whose packages are not installed
 
@@ -30,8 +30,9 @@ class Unavailable(Exception):
 
 @dataclass
 class Input:
-    """One input: `kind` is line, page or photo (pictures), normal (seeded noise), waveform (sound), integers (seeded,
-    int64, from 0 to below `most`), tokens, segments, mask (sentences), or value (an integer that is compiled in)."""
+    """One input: `kind` is line, page or photo (pictures), normal or uniform (seeded noise, from 0 to 1), waveform
+    (sound), integers (seeded, int64, from 0 to below `most`), tokens, segments, mask (sentences), or value (an integer
+    that is compiled in)."""
 
     name: str
     shape: list[int]
@@ -176,9 +177,12 @@ def feed(model: Model, cache: Path, seed: int = 0) -> dict[str, np.ndarray]:
     batch: dict[str, np.ndarray] = {}
     for i in model.inputs:
         if i.kind in ("line", "page", "photo"):
-            batch[i.name] = samples.picture(model, i.kind, i.shape, seed)
+            shape = i.shape if len(i.shape) > 3 else [1, *i.shape]
+            batch[i.name] = samples.picture(model, i.kind, shape, seed).reshape(i.shape)
         elif i.kind == "normal":
             batch[i.name] = rng.standard_normal(i.shape).astype(np.float32)
+        elif i.kind == "uniform":
+            batch[i.name] = rng.random(i.shape, np.float32)
         elif i.kind == "waveform":
             batch[i.name] = samples.waveform(i.shape, seed)
         elif i.kind == "integers":

@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import seeded
 
@@ -42,14 +43,17 @@ def draw_head(net) -> None:
     torch.nn.init.normal_(net.heads.head.weight, std=0.1)
 
 
-def spread_scores(net) -> None:
-    """Fresh heads of detectors give every box nearly the same score; wider weights give an order to sort by."""
+def spread_scores(net, last: float = 1.0) -> None:
+    """Fresh heads of detectors give every box nearly the same score; wider weights give an order to sort by. `last`: of
+    the last layer of logits, relative to that."""
     import torch
 
     for name, module in net.named_modules():
         wide = "cls_logits" in name or "classification_head" in name or "cls_score" in name
         if wide and isinstance(module, (torch.nn.Linear, torch.nn.Conv2d)):
-            torch.nn.init.normal_(module.weight, std=(2.0 / module.weight[0].numel()) ** 0.5)
+            torch.nn.init.normal_(
+                module.weight, std=(2.0 / module.weight[0].numel()) ** 0.5 * (last if "cls_logits" in name else 1)
+            )
 
 
 NETS = {
@@ -86,7 +90,7 @@ NETS = {
         (3, 256, 256),
         options={**DETECTOR, "min_size": 256, "max_size": 256, "topk_candidates": 200},
         outputs=("boxes", "scores", "labels"),
-        finish=spread_scores,
+        finish=partial(spread_scores, last=0.05),  # with 1 the best scores are all 1
     ),
     "ssdlite": Net(
         "detection.ssdlite320_mobilenet_v3_large",

@@ -135,3 +135,20 @@ def test_speech_segments(tmp_path):
     before = []
     speech.probabilities(sound, lambda x, state: (before.append(x[0, 0]) or x[:, -1:], state))
     assert len(before) == len(sound) // 512 and before[0] == 0 and before[16] == sound[16 * 512 - 64]
+
+
+def test_boxes_in_ties():
+    """Boxes that change places count as alike where their scores have no order."""
+    from regression.boxes import in_order, order
+
+    names = ["boxes", "scores", "labels"]
+    theirs = [np.eye(4, dtype=np.float32) * 9, np.array([0.9, 0.5, 0.5, 0.1], np.float32), np.array([1, 2, 2, 3])]
+    tied = [value[[0, 2, 1, 3]] for value in theirs]
+    assert order(names, tied, theirs) == [0, 2, 1, 3]
+    for ours, wanted in zip(in_order(names, tied, theirs), theirs):
+        np.testing.assert_array_equal(ours, wanted)
+    swapped = [value[[1, 0, 2, 3]] for value in theirs]
+    assert order(names, swapped, theirs) is None and in_order(names, swapped, theirs) is swapped
+    assert order(names, [value[:3] for value in theirs], theirs) is None
+    moved = [theirs[0] + np.float32(0.1), *theirs[1:]]
+    assert order(names, moved, theirs) is None

@@ -96,7 +96,8 @@ static std::string hintFor(StringRef op) {
   return "";
 }
 
-std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto, const OpEntry &entry) {
+std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto, const OpEntry &entry,
+                                                  bool takesOpen) {
   for (int i = 0; i < proto.input_size(); ++i) {
     const std::string &name = proto.input(i);
     if (name.empty() && (i < entry.minInputs || entry.takesList()))
@@ -107,7 +108,7 @@ std::optional<std::string> Importer::inputProblem(const ::onnx::NodeProto &proto
       return "input '" + name + "' is computed later in the file";
     if (!name.empty() && isa<top::StringType>(type(name).getElementType()) && !entry.takesStrings)
       return "input '" + name + "' holds strings, which the operator does not take";
-    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
+    if (!name.empty() && !takesOpen && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
       need(name);
       return "input '" + name + "' has an extent that is known at run time only";
     }
@@ -172,7 +173,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     return reject("has no output");
   if (std::string wrong = attributeProblem(proto); !wrong.empty())
     return reject(wrong);
-  std::optional<std::string> problem = inputProblem(proto, *entry);
+  ImportFn form = isUsers ? nullptr : formOf(proto, op);
+  std::optional<std::string> problem = inputProblem(proto, *entry, /*takesOpen=*/form != nullptr);
   if (!problem)
     return poison();
   if (!problem->empty())
@@ -181,15 +183,21 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   if (!states.empty() && failed(checkReader(proto, op, rows)))
     return poison();
   Node node(*this, proto, opset.value_or(1));
-  if (failed(isUsers ? importUserKernel(node, proto) : entry->import(node)) || !node.checkAttributesUsed())
+  if (failed(isUsers ? importUserKernel(node, proto)
+             : form  ? form(node)
+                     : entry->import(node)) ||
+      !node.checkAttributesUsed())
     return poison();
   if (std::string large = sizeProblem(proto); !large.empty())
     return reject(large);
   if (rows && rows->axis >= 0)
     grown[value(proto.output(0))] = *rows;
-  for (const std::string &output : proto.output())
+  for (const std::string &output : proto.output()) {
     if (isRead(output) && !isDefined(output))
       return reject("output '" + output + "' is no output of the operator");
+    if (form && isRead(output))
+      ofRunTime.insert(tensors[output].value);
+  }
 }
 
 // Erases dead constants and ops, which stem from folded shape arithmetic.

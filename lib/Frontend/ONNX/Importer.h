@@ -24,6 +24,7 @@ inline constexpr llvm::StringLiteral kNoSequences =
 
 class Node;
 struct OpEntry;
+using ImportFn = mlir::LogicalResult (*)(Node &);
 
 /// Imports one model: its state from the first check to the finished function.
 class Importer {
@@ -62,6 +63,7 @@ public:
   struct ShapeSet {
     llvm::SmallVector<mlir::Value> values;
     std::vector<Shapes> choices;
+    bool isWhole = true; ///< no run has other shapes
   };
   /// One of several versions of a graph, with the values or shapes assumed in it.
   struct Version {
@@ -75,7 +77,9 @@ public:
   bool hasNeed() const { return !unknown.empty(); }
   /// Records that an integer of one element has values in [0, count); 0 = make no versions for it.
   void setCount(mlir::Value value, int64_t count) { counts[value] = count; }
-  void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<Shapes> choices);
+  void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<Shapes> choices, bool isWhole = true);
+  /// Records that the one extent that each of the values leaves open is the same number of `least` to `most`.
+  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most);
   /// All possible combined shapes of the values; nullopt when unknown.
   std::optional<std::vector<Shapes>> shapesOf(mlir::ValueRange values);
   /// Records the possible shapes of the results of a control-flow op.
@@ -174,6 +178,15 @@ private:
   bool tryNode(const ::onnx::NodeProto &node);
   std::string rootOf(const Graph &graph, std::string name);
   bool mayChoose(llvm::StringRef name);
+  //===-- Sizes of a run on the host: RunTime/RunTime.cpp --===//
+  /// Whether versions of what reads the tensor serve every run.
+  bool haveVersionsAll(llvm::StringRef name);
+  /// How the host computes the node where it reads sizes of a run, or what followed from them; null where it reads none
+  /// or has no such form.
+  ImportFn formOf(const ::onnx::NodeProto &node, llvm::StringRef op);
+  /// Imports the nodes with the host's forms. False, and nothing is changed, where one has none; `reasons` says which.
+  bool importAtRunTime(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list,
+                       llvm::ArrayRef<std::string> wanted, std::vector<std::string> &reasons);
   class VersionImport;
   bool importVersions(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, const std::string &root,
                       llvm::ArrayRef<std::string> wanted);
@@ -183,7 +196,8 @@ private:
   /// Imports a node whose inputs are defined.
   void importNode(const ::onnx::NodeProto &node);
   /// Why the node's inputs cannot be read yet, "" if they can; nullopt where an earlier error is the cause.
-  std::optional<std::string> inputProblem(const ::onnx::NodeProto &node, const OpEntry &entry);
+  /// `takesOpen`: they may have extents that are known at run time only.
+  std::optional<std::string> inputProblem(const ::onnx::NodeProto &node, const OpEntry &entry, bool takesOpen);
   //===-- Kernels of the user: UserKernels.cpp --===//
   static std::string nameOfKernel(const ::onnx::NodeProto &node);
   bool hasUserKernel(const ::onnx::NodeProto &node) const;
@@ -218,6 +232,8 @@ private:
   llvm::DenseMap<mlir::Value, std::shared_ptr<ShapeSet>> shapeSets;
   llvm::DenseMap<mlir::Value, int64_t> counts;
   llvm::SmallVector<std::unique_ptr<mlir::Block>> dropped; ///< blocks of infeasible versions
+  bool isAtRunTime = false;                                ///< the host's forms are taken
+  llvm::DenseSet<mlir::Value> ofRunTime;                   ///< what they gave
 };
 
 /// Collects the names read by a node: its inputs, and the outer names used in its subgraphs.

@@ -19,6 +19,8 @@ public:
   Node(Importer &importer, const ::onnx::NodeProto &proto, int64_t opset)
       : importer(importer), proto(proto), version(opset) {}
 
+  /// The operator, without its domain.
+  llvm::StringRef op() const { return proto.op_type(); }
   /// Version of the node's operator set.
   int64_t opset() const { return version; }
   mlir::OpBuilder &builder();
@@ -56,6 +58,7 @@ public:
   /// Forwarded to the importer's records of dynamic sizes.
   void setCount(mlir::Value value, int64_t count);
   void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<std::vector<std::vector<int64_t>>> choices);
+  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most);
   void noteShapes(mlir::Operation *op);
   void forget(mlir::Operation *op);
   int64_t maxExtent() const;

@@ -13,16 +13,20 @@ using Shape = std::vector<int64_t>;
 
 Status topK(const TensorCall &call, bool places) {
   Shape shape = call.inputs[0].shape;
-  int64_t k = parameter<int64_t>(call, "k", 0), size = shape.empty() ? 0 : shape.back();
+  bool isGiven = call.inputs.size() == 2; // by a tensor, also none
+  if (isGiven && countOf(call.inputs[1].shape) != 1)
+    return Failure{"takes one k"};
+  int64_t k = isGiven ? load<int64_t>(call.inputs[1])[0] : parameter<int64_t>(call, "k", 0);
+  int64_t size = shape.empty() ? 0 : shape.back();
   bool largest = parameter<int64_t>(call, "largest", 1) != 0;
-  if (k < 1 || k > size)
+  if (k < (isGiven ? 0 : 1) || k > size)
     return Failure{"k is " + std::to_string(k) + " for rows of " + std::to_string(size) + " elements"};
   shape.back() = k;
   return withClass(classOf(call.inputs[0].type), [&](auto number) -> Status {
     using V = decltype(number);
     std::vector<V> all = load<V>(call.inputs[0]), values;
     std::vector<int64_t> order(static_cast<size_t>(size)), chosen;
-    for (const V *row = all.data(), *end = row + all.size(); row != end; row += size) {
+    for (const V *row = all.data(), *end = row + (k ? all.size() : 0); row != end; row += size) {
       std::iota(order.begin(), order.end(), 0);
       std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
         return row[a] == row[b] ? a < b : largest ? row[a] > row[b] : row[a] < row[b];
@@ -86,17 +90,17 @@ Status scatter(const TensorCall &call) {
 } // namespace
 
 bool hasSelection(std::string_view name, size_t inputs) {
-  return ((name == "topk_values" || name == "topk_indices") && inputs == 1) ||
+  return ((name == "topk_values" || name == "topk_indices") && (inputs == 1 || inputs == 2)) ||
          (name == "gather_elements" && inputs == 2) || (name == "scatter" && inputs == 3);
 }
 
 std::optional<Status> runSelection(const TensorCall &call) {
   if (!hasSelection(call.name, call.inputs.size()))
     return std::nullopt;
-  bool places = call.name == "topk_indices";
+  bool places = call.name == "topk_indices", isTopK = places || call.name == "topk_values";
   if (!places && call.resultType != call.inputs[0].type)
     return Failure{"selects elements into another type"};
-  return call.inputs.size() == 1 ? topK(call, places) : call.inputs.size() == 2 ? gatherElements(call) : scatter(call);
+  return isTopK ? topK(call, places) : call.inputs.size() == 2 ? gatherElements(call) : scatter(call);
 }
 
 } // namespace pto_mlir::hostops

@@ -27,8 +27,8 @@ ElementType unpackedType(ElementType type) {
 }
 
 Status runWhole(const TensorCall &call) {
-  for (auto run : {runStrings, runRandom, runMovement, runSelection, runFilter, runSpecial, runReduction, runWindow,
-                   runNormalization, runElementwise})
+  for (auto run : {runStrings, runRandom, runMovement, runShapes, runSelection, runFilter, runSpecial, runReduction,
+                   runWindow, runNormalization, runElementwise})
     if (std::optional<Status> status = run(call))
       return *status;
   return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
@@ -76,8 +76,9 @@ Status runPacked(const TensorCall &call) {
 static bool movesStrings(std::string_view name, size_t operands) {
   if (name == "compare" || name == "where")
     return true;
-  return name != "bitcast" && (hasMovement(name, operands) || (hasFilter(name, operands) && operands < 3) ||
-                               (hasSelection(name, operands) && operands > 1));
+  return name != "bitcast" &&
+         (hasMovement(name, operands) || (hasShapes(name, operands) && name != "range") ||
+          (hasFilter(name, operands) && operands < 3) || (hasSelection(name, operands) && operands > 1));
 }
 
 bool hasTensorType(ElementType type) { return type != ElementType::HIF8 && type != ElementType::F4E1M2; }
@@ -90,10 +91,10 @@ bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
   if (std::find(operands.begin(), operands.end(), ElementType::String) != operands.end())
     return movesStrings(name, operands.size());
   if (std::any_of(operands.begin(), operands.end(), isPacked))
-    return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1) ||
-           (name == "where" && operands.size() == 3);
-  return hasMovement(name, operands.size()) || hasSelection(name, operands.size()) ||
-         hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
+    return hasMovement(name, operands.size()) || hasShapes(name, operands.size()) ||
+           (name == "cast" && operands.size() == 1) || (name == "where" && operands.size() == 3);
+  return hasMovement(name, operands.size()) || hasShapes(name, operands.size()) ||
+         hasSelection(name, operands.size()) || hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
          hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||
          hasNormalization(name, operands.size(), operands.front()) || hasRandom(name, operands.size()) ||
          hasElementwise(name, operands.size(), operands.back());

@@ -104,6 +104,7 @@ template <class Compute> Status finish(const TensorCall &call, const std::vector
 std::optional<Status> runElementwise(const TensorCall &call);
 std::optional<Status> runReduction(const TensorCall &call);
 std::optional<Status> runMovement(const TensorCall &call);
+std::optional<Status> runShapes(const TensorCall &call);
 std::optional<Status> runSelection(const TensorCall &call);
 std::optional<Status> runFilter(const TensorCall &call);
 std::optional<Status> runSpecial(const TensorCall &call);
@@ -114,6 +115,7 @@ std::optional<Status> runStrings(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
 bool hasReduction(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
+bool hasShapes(std::string_view name, size_t inputs);
 bool hasSelection(std::string_view name, size_t inputs);
 bool hasFilter(std::string_view name, size_t inputs);
 bool hasSpecial(std::string_view name, size_t inputs);

@@ -49,6 +49,25 @@ def parser() -> cli.Parser:
     return p
 
 
+MOST_NAMES = 6
+
+
+def listed(names: list[str]) -> str:
+    """The first of many names."""
+    return ", ".join(names if len(names) <= MOST_NAMES else [*names[:2], f"{names[2]} and {len(names) - 3} others"])
+
+
+def joined(lines: list[str]) -> list[str]:
+    """Lines `tensor: what is done with it` where the same is done with many tensors: one line for all."""
+    tensors: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, what = line.rpartition(": ")
+        tensors.setdefault(what, []).append(name)
+    return [line for line in lines if len(tensors[line.rpartition(": ")[2]]) <= MOST_NAMES] + [
+        f"{listed(names)}: {what}" for what, names in tensors.items() if len(names) > MOST_NAMES
+    ]
+
+
 def deploy(argv) -> int:
     args = parser().parse_args(argv)
     if not args.model.endswith(".pmodel"):
@@ -87,10 +106,10 @@ def deploy(argv) -> int:
         f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"
         f" {result['weight_bytes']:,} of weights, {result['file_bytes']:,} in all"
     )
-    host = result["host_ops"]
+    host = result["host_ops"] if args.verbose else joined(result["host_ops"])
     print(f"  on the host: {'; '.join(host) if host else 'none, all computation runs on the engines'}")
-    if result["narrowed"]:
-        print(f"  converted on the host, range checked: {', '.join(result['narrowed'])}")
+    if narrowed := result["narrowed"]:
+        print(f"  converted on the host, range checked: {', '.join(narrowed) if args.verbose else listed(narrowed)}")
     if result["clipped"]:
         print(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}")
     if args.verbose:

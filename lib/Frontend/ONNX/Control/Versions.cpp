@@ -15,7 +15,7 @@ namespace pto_mlir::onnx {
 
 //===-- Which shapes a tensor may have -------------------------------------===//
 
-void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices) {
+void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices, bool isWhole) {
   if (llvm::all_of(values, [](Value value) { return isStatic(value.getType()); }))
     return;
   auto set = std::make_shared<ShapeSet>();
@@ -23,9 +23,23 @@ void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices) {
   llvm::sort(choices);
   choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
   set->choices = std::move(choices);
+  set->isWhole = isWhole;
   for (Value value : values)
     if (!isStatic(value.getType()))
       shapeSets[value] = set;
+}
+
+void Importer::setExtents(ArrayRef<Value> values, int64_t least, int64_t most) {
+  std::vector<Shapes> choices;
+  for (int64_t extent = least; extent <= std::min(most, maxExtent()); ++extent) {
+    Shapes &shapes = choices.emplace_back();
+    for (Value value : values) {
+      shapes.push_back(cast<RankedTensorType>(value.getType()).getShape().vec());
+      std::replace(shapes.back().begin(), shapes.back().end(), ShapedType::kDynamic, extent);
+    }
+  }
+  if (!values.empty())
+    setShapes(values, std::move(choices), /*isWhole=*/most <= maxExtent());
 }
 
 std::optional<std::vector<Importer::Shapes>> Importer::shapesOf(ValueRange values) {
@@ -154,14 +168,23 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
     // The deciding tensor is in an enclosing graph.
     if (!graph.own.contains(root))
       return false;
-    if (!mayChoose(root)) {
+    bool isOpen = !isAtRunTime && !haveVersionsAll(root);
+    if (isAtRunTime || (!isOpen && !mayChoose(root))) {
       unknown.clear();
       continue;
     }
+    std::vector<std::string> reasons;
     errors.resize(before);
     for (const std::string &output : list[i]->output())
       poisoned.erase(output);
-    return importVersions(graph, list.drop_front(i), root, wanted) && errors.size() == atEntry;
+    if (isOpen && importAtRunTime(graph, list.drop_front(i), wanted, reasons))
+      return errors.size() == atEntry;
+    bool isDone = mayChoose(root) && importVersions(graph, list.drop_front(i), root, wanted);
+    if (isDone)
+      return errors.size() == atEntry;
+    if (isOpen && errors.size() > before) // neither way: say what the first lacks
+      errors.insert(errors.begin() + before, reasons.begin(), reasons.end());
+    return false;
   }
   return errors.size() == atEntry;
 }

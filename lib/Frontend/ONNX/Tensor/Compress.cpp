@@ -48,12 +48,7 @@ static LogicalResult importCompress(Node &node) {
                            node.i64("axis", *axis));
   if (!result)
     return failure();
-  std::vector<std::vector<std::vector<int64_t>>> choices;
-  for (int64_t count = 0; count <= std::min(most, node.maxExtent()); ++count) {
-    shape[*axis] = count;
-    choices.push_back({std::vector<int64_t>(shape.begin(), shape.end())});
-  }
-  node.setShapes(result, std::move(choices));
+  node.setExtents(result, 0, most);
   node.set(0, result);
   return success();
 }

@@ -1,6 +1,7 @@
 // Constant, ConstantOfShape, Range.
 #include "../Registry.h"
 #include "../TensorDecoder.h"
+#include "Filling.h"
 #include <cmath>
 
 using namespace mlir;
@@ -73,24 +74,28 @@ static LogicalResult importConstant(Node &node) {
   return node.error("has no tensor or number as its value");
 }
 
+std::optional<top::Weight> fillingOf(Node &node) {
+  const auto *value = node.attr("value");
+  if (!value)
+    return makeWeight(RankedTensorType::get({}, node.builder().getF32Type()), std::vector<char>(4, 0));
+  std::optional<top::Weight> weight = tensorAttr(node, *value);
+  if (weight && weight->type.getNumElements() != 1) {
+    (void)node.error("attribute 'value' must hold one element");
+    return std::nullopt;
+  }
+  return weight;
+}
+
 static LogicalResult importConstantOfShape(Node &node) {
   std::optional<SmallVector<int64_t>> shape = node.ints(0, "shape");
   if (!shape)
     return failure();
-  Type element = node.builder().getF32Type();
-  std::vector<char> one(4, 0);
-  if (const auto *value = node.attr("value")) {
-    std::optional<top::Weight> weight = tensorAttr(node, *value);
-    if (!weight)
-      return failure();
-    if (weight->type.getNumElements() != 1)
-      return node.error("attribute 'value' must hold one element");
-    element = weight->type.getElementType();
-    one.assign(weight->bytes.begin(), weight->bytes.end());
-  }
+  std::optional<top::Weight> filling = fillingOf(node);
+  if (!filling)
+    return failure();
   if (llvm::any_of(*shape, [](int64_t size) { return size < 0; }))
     return node.error("shape has a negative size");
-  auto type = RankedTensorType::get(*shape, element);
+  auto type = RankedTensorType::get(*shape, filling->type.getElementType());
   std::optional<int64_t> bytes = top::tensorBytes(type);
   // Bounds the allocation for corrupt shapes.
   constexpr int64_t kMaxBytes = int64_t(1) << 30;
@@ -98,7 +103,7 @@ static LogicalResult importConstantOfShape(Node &node) {
     return node.error("the tensor is too large; " + Twine(kMaxBytes) + " bytes are the most");
   std::vector<char> data(*bytes);
   for (size_t i = 0; i < data.size(); ++i)
-    data[i] = one[i % one.size()];
+    data[i] = filling->bytes[i % filling->bytes.size()];
   node.set(0, makeWeight(type, std::move(data)));
   return success();
 }

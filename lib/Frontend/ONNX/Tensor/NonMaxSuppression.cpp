@@ -1,14 +1,15 @@
 // NonMaxSuppression: computed by the host program, because the scores decide the number of boxes.
-#include "../Registry.h"
+#include "../RunTime/Forms.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-static LogicalResult importNonMaxSuppression(Node &node) {
+LogicalResult importNonMaxSuppression(Node &node) {
   RankedTensorType boxes = node.type(0), scores = node.type(1);
-  if (boxes.getRank() != 3 || boxes.getDimSize(2) != 4 || scores.getRank() != 3 ||
-      boxes.getDimSize(0) != scores.getDimSize(0) || boxes.getDimSize(1) != scores.getDimSize(2))
+  auto mayBe = [](int64_t a, int64_t b) { return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b); };
+  if (boxes.getRank() != 3 || !mayBe(boxes.getDimSize(2), 4) || scores.getRank() != 3 ||
+      !mayBe(boxes.getDimSize(0), scores.getDimSize(0)) || !mayBe(boxes.getDimSize(1), scores.getDimSize(2)))
     return node.error("expects boxes [B, N, 4] and scores [B, C, N]");
   OpBuilder &b = node.builder();
   auto number = [&](unsigned i, Type element) -> Value {
@@ -23,13 +24,13 @@ static LogicalResult importNonMaxSuppression(Node &node) {
   if (llvm::is_contained(operands, Value()))
     return failure();
   for (Value value : ArrayRef(operands).drop_front(2))
-    if (cast<RankedTensorType>(value.getType()).getNumElements() != 1)
+    if (auto type = cast<RankedTensorType>(value.getType()); !type.hasStaticShape() || type.getNumElements() != 1)
       return node.error("takes limits of one element");
   int64_t perClass = boxes.getDimSize(1);
   if (!node.has(2))
     perClass = 0;
   else if (std::optional<top::Weight> known = node.constant(2))
-    perClass = std::clamp<int64_t>(top::toInts(*known).front(), 0, perClass);
+    perClass = std::clamp<int64_t>(top::toInts(*known).front(), 0, std::max<int64_t>(perClass, 0));
   SmallVector<NamedAttribute> parameters{node.i64("center_point_box", node.intAttr("center_point_box", 0)),
                                          node.i64("has_score_threshold", node.has(4))};
   Value rows =
@@ -37,11 +38,8 @@ static LogicalResult importNonMaxSuppression(Node &node) {
                 "the scores decide the number of boxes", parameters);
   if (!rows)
     return failure();
-  int64_t most = scores.getDimSize(0) * scores.getDimSize(1) * perClass;
-  std::vector<std::vector<std::vector<int64_t>>> choices;
-  for (int64_t count = 0; count <= std::min(most, node.maxExtent()); ++count)
-    choices.push_back({{count, 3}});
-  node.setShapes(rows, std::move(choices));
+  if (boxes.hasStaticShape() && scores.hasStaticShape())
+    node.setExtents(rows, 0, scores.getDimSize(0) * scores.getDimSize(1) * perClass);
   node.set(0, rows);
   return success();
 }

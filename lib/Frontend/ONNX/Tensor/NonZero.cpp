@@ -38,10 +38,7 @@ static LogicalResult importNonZero(Node &node) {
   OpBuilder &b = node.builder();
   auto result = RankedTensorType::get({type.getRank(), ShapedType::kDynamic}, b.getI64Type());
   Value indices = b.create<top::NonZeroOp>(top::namedLoc(b.getContext(), node.outputName()), result, node.input(0));
-  std::vector<std::vector<std::vector<int64_t>>> choices;
-  for (int64_t count = 0; count <= std::min(type.getNumElements(), node.maxExtent()); ++count)
-    choices.push_back({{type.getRank(), count}});
-  node.setShapes(indices, std::move(choices));
+  node.setExtents(indices, 0, type.getNumElements());
   node.set(0, indices);
   return success();
 }

@@ -50,12 +50,7 @@ static LogicalResult importComputedSizes(Node &node, int64_t axis) {
                            {node.i64("axis", axis), node.i64("part", i)});
     if (!part)
       return failure();
-    std::vector<std::vector<std::vector<int64_t>>> choices;
-    for (int64_t count = 0; count <= std::min(type.getDimSize(axis), node.maxExtent()); ++count) {
-      shape[axis] = count;
-      choices.push_back({std::vector<int64_t>(shape.begin(), shape.end())});
-    }
-    node.setShapes(part, std::move(choices));
+    node.setExtents(part, 0, type.getDimSize(axis));
     node.set(i, part);
   }
   return success();

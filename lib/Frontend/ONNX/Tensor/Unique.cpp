@@ -37,16 +37,7 @@ static LogicalResult importUnique(Node &node) {
     if (i != 2)
       sized.push_back(result);
   }
-  std::vector<std::vector<std::vector<int64_t>>> choices;
-  for (int64_t count = std::min<int64_t>(most, 1); count <= std::min(most, node.maxExtent()); ++count) {
-    auto &shapes = choices.emplace_back();
-    for (Value value : sized) {
-      shapes.push_back(cast<RankedTensorType>(value.getType()).getShape().vec());
-      shapes.back()[shapes.back().size() == 1 ? 0 : *axis] = count;
-    }
-  }
-  if (!sized.empty())
-    node.setShapes(sized, std::move(choices));
+  node.setExtents(sized, std::min<int64_t>(most, 1), most);
   return success();
 }
 

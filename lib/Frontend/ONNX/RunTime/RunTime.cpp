@@ -1,0 +1,51 @@
+// Nodes whose sizes are known at run time only, where versions would not serve every run.
+#include "../Importer.h"
+#include "Forms.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+bool Importer::haveVersionsAll(StringRef name) {
+  if (isStatic(type(name)))
+    return true;
+  auto found = shapeSets.find(tensors[name].value);
+  return found != shapeSets.end() && found->second->isWhole;
+}
+
+ImportFn Importer::formOf(const ::onnx::NodeProto &node, StringRef op) {
+  auto isOfRunTime = [&](const std::string &name) {
+    auto found = tensors.find(name);
+    Value value = found == tensors.end() ? Value() : found->second.value;
+    return value && (!isStatic(value.getType()) || ofRunTime.contains(value));
+  };
+  return isAtRunTime && llvm::any_of(node.input(), isOfRunTime) ? formAtRunTime(op) : nullptr;
+}
+
+bool Importer::importAtRunTime(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list,
+                               ArrayRef<std::string> wanted, std::vector<std::string> &reasons) {
+  size_t before = errors.size();
+  llvm::StringMap<Tensor> around = tensors;
+  llvm::StringSet<> poisonedAround = poisoned;
+  Block *here = builder.getInsertionBlock();
+  auto block = std::make_unique<Block>();
+  builder.setInsertionPointToEnd(block.get());
+  isAtRunTime = true;
+  bool isGood = importNodes(graph, list, wanted);
+  isAtRunTime = false;
+  unknown.clear();
+  builder.setInsertionPointToEnd(here);
+  if (isGood) {
+    here->getOperations().splice(here->end(), block->getOperations());
+    return true;
+  }
+  reasons.assign(errors.begin() + before, errors.end());
+  errors.resize(before);
+  tensors = std::move(around);
+  poisoned = std::move(poisonedAround);
+  block->dropAllReferences();
+  dropped.push_back(std::move(block)); // its values have been noted
+  return false;
+}
+
+} // namespace pto_mlir::onnx

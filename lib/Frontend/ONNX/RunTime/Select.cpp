@@ -1,0 +1,128 @@
+// Forms of operators that select, reduce or multiply.
+#include "Forms.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+static constexpr int64_t kOpen = ShapedType::kDynamic;
+
+static LogicalResult gather(Node &node) {
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), node.type(0).getRank());
+  if (!axis)
+    return failure();
+  ArrayRef<int64_t> data = node.type(0).getShape();
+  SmallVector<int64_t> result(data.take_front(*axis));
+  llvm::append_range(result, node.type(1).getShape());
+  llvm::append_range(result, data.drop_front(*axis + 1));
+  return node.finish(
+      atRunTime(node, node.outputName(), "gather", {node.input(0), node.input(1)}, result, {node.i64("axis", *axis)}));
+}
+
+static LogicalResult gatherNd(Node &node) {
+  if (node.opset() >= 12 && node.intAttr("batch_dims", 0) != 0)
+    return node.error("has batch_dims where sizes are known at run time only");
+  ArrayRef<int64_t> data = node.type(0).getShape(), places = node.type(1).getShape();
+  if (places.empty() || ShapedType::isDynamic(places.back()) || places.back() < 0 ||
+      places.back() > int64_t(data.size()))
+    return node.error("has indices that name no dimensions of the data");
+  SmallVector<int64_t> result(places.drop_back());
+  llvm::append_range(result, data.drop_front(places.back()));
+  return node.finish(atRunTime(node, node.outputName(), "gather_nd", {node.input(0), node.input(1)}, result));
+}
+
+static LogicalResult topK(Node &node) {
+  int64_t rank = node.type(0).getRank();
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), rank);
+  if (!axis)
+    return failure();
+  bool largest = node.opset() < 11 || node.intAttr("largest", 1);
+  if (node.opset() >= 11)
+    (void)node.intAttr("sorted", 1); // unsorted results may come in any order
+  int64_t count = kOpen;
+  if (std::optional<top::Weight> known = node.opset() < 10 ? std::nullopt : node.constant(1))
+    count = top::toInts(*known).front();
+  if (node.opset() < 10)
+    count = node.intAttr("k", 0);
+  Value k = node.opset() < 10 ? integers(node, count) : node.input(1), rows = node.input(0);
+  if (!rows || !k)
+    return failure();
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank)), shape(sizesOf(rows));
+  bool moves = *axis + 1 != rank;
+  auto swapped = [&](StringRef name, Value value) {
+    std::swap(shape[*axis], shape.back());
+    return moves ? atRunTime(node, name, "permute", value, shape, {node.i64s("perm", perm)}) : value;
+  };
+  std::swap(perm[*axis], perm.back());
+  rows = swapped("", rows);
+  shape.back() = count;
+  for (unsigned i = 0; i < 2; ++i) {
+    if (!node.wantsOutput(i))
+      continue;
+    SmallVector<int64_t> kept = shape;
+    Type element = i ? node.builder().getI64Type() : node.type(0).getElementType();
+    Value chosen = atRunTime(node, moves ? StringRef() : node.outputName(i), i ? "topk_indices" : "topk_values",
+                             {rows, k}, RankedTensorType::get(shape, element), {node.i64("largest", largest)});
+    chosen = chosen ? swapped(node.outputName(i), chosen) : chosen;
+    shape = kept;
+    if (!chosen)
+      return failure();
+    node.set(i, chosen);
+  }
+  return success();
+}
+
+static LogicalResult nonZero(Node &node) {
+  OpBuilder &b = node.builder();
+  if (node.type(0).getRank() == 0)
+    return node.error("takes no scalar");
+  auto type = RankedTensorType::get({node.type(0).getRank(), kOpen}, b.getI64Type());
+  Value source = node.input(0);
+  return source ? node.finish(b.create<top::NonZeroOp>(top::namedLoc(b.getContext(), node.outputName()), type, source))
+                : failure();
+}
+
+static LogicalResult reduce(Node &node) {
+  int64_t rank = node.type(0).getRank(), keep = node.intAttr("keepdims", 1);
+  int64_t inputSince = node.op() == "ReduceSum" ? 13 : 18;
+  bool isNone = node.opset() >= inputSince && node.intAttr("noop_with_empty_axes", 0) != 0;
+  std::optional<SmallVector<int64_t>> axes = axesOf(node, inputSince, rank);
+  if (node.hasErrors())
+    return failure();
+  if (!axes || axes->empty()) {
+    if (isNone)
+      return node.finish(node.input(0));
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  }
+  SmallVector<int64_t> result;
+  for (auto [d, size] : llvm::enumerate(node.type(0).getShape()))
+    if (bool isReduced = llvm::is_contained(*axes, int64_t(d)); keep || !isReduced)
+      result.push_back(isReduced ? 1 : size);
+  std::string kernel = "reduce_" + node.op().drop_front(StringRef("Reduce").size()).lower();
+  return node.finish(atRunTime(node, node.outputName(), kernel, node.input(0), result,
+                               {node.i64s("axes", *axes), node.i64("keepdims", keep)}));
+}
+
+static LogicalResult softmax(Node &node) {
+  int64_t rank = node.type(0).getRank();
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", node.opset() < 13 ? 1 : -1), rank);
+  if (!axis)
+    return failure();
+  if (node.opset() < 13 && *axis + 1 != rank)
+    return node.error("takes rows of the last dimension where sizes are known at run time only");
+  return node.finish(
+      atRunTime(node, node.outputName(), "softmax", node.input(0), node.type(0).getShape(), {node.i64("axis", *axis)}));
+}
+
+void addSelectForms(Forms &forms) {
+  forms["Gather"] = gather;
+  forms["GatherND"] = gatherNd;
+  forms["TopK"] = topK;
+  forms["NonZero"] = nonZero;
+  for (StringRef op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
+    forms[op] = reduce;
+  forms["Softmax"] = softmax;
+  forms["NonMaxSuppression"] = importNonMaxSuppression;
+}
+
+} // namespace pto_mlir::onnx

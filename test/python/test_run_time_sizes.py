@@ -1,0 +1,199 @@
+"""Numbers of rows that values decide, beyond what versions serve: the host program computes on them, against
+onnxruntime."""
+
+import numpy as np
+import onnx
+import pytest
+from graphs import F, I, info, save, weight
+from onnx import helper
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession, RuntimeFailure
+from pto_mlir.tools import model_deploy, model_transform
+from test_dynamic_shapes import check, convert
+
+N = 40
+RANDOM = np.random.default_rng(5)
+X = RANDOM.standard_normal((N, 3), np.float32)
+
+
+def op(kind, inputs, outputs, **attributes):
+    return helper.make_node(kind, inputs.split(), outputs.split(), **attributes)
+
+
+# The rows of x whose first number exceeds t: `i` are their numbers, `rows` the rows.
+ROWS = [
+    op("Gather", "x zero", "first", axis=1),
+    op("Greater", "first t", "kept"),
+    op("NonZero", "kept", "places"),
+    op("Transpose", "places", "turned"),
+    op("Squeeze", "turned axis1", "i"),
+    op("Gather", "x i", "rows"),
+]
+WEIGHTS = {
+    "zero": np.int64(0),
+    "one": np.int64(1),
+    "axis0": np.array([0]),
+    "axis1": np.array([1]),
+    "axis2": np.array([2]),
+    "minus": np.array([-1]),
+    "back": np.array([-2]),
+    "far": np.array([np.iinfo(np.int64).max]),
+    "three": np.array([3]),
+    "four": np.array([4]),
+    "axis01": np.array([0, 1]),
+    "fixed": np.array([7, 3]),
+    "none": np.zeros(0, np.int64),
+    "ones": np.array([1]),
+    "seven": np.array([7]),
+    "sizes": np.array([1, 2]),
+    "half": np.float32(0.5),
+    "two": np.float32(2),
+    "box": np.array([[0, 0, 1, 1]], np.float32),
+    "overlap": np.array([0.5], np.float32),
+}
+COUNT = [op("Shape", "i", "n"), op("Squeeze", "n axis0", "count")]
+# Behind the rows; the result is y (and z).
+TAILS = {
+    "elementwise": [
+        op("Exp", "rows", "a"),
+        op("Clip", "a half two", "b"),
+        op("Sub", "b rows", "c"),
+        op("Max", "c rows half", "d"),
+        op("Pow", "d two", "e"),
+        op("Sigmoid", "e", "y"),
+    ],
+    "choices": [
+        op("Less", "rows half", "a"),
+        op("Not", "a", "b"),
+        op("Or", "a b", "c"),
+        op("Xor", "c a", "d"),
+        op("Where", "d rows two", "y"),
+        op("Cast", "rows", "as_bool", to=onnx.TensorProto.BOOL),
+        op("Cast", "as_bool", "z", to=onnx.TensorProto.INT32),
+    ],
+    "integers": [op("Div", "i axis2", "a"), op("Mod", "i three", "b"), op("Add", "a b", "c"), op("Neg", "c", "y")],
+    "shapes": [
+        op("Unsqueeze", "rows axis1", "a"),
+        op("Concat", "a a", "b", axis=1),
+        op("Flatten", "b", "c", axis=1),
+        op("Transpose", "c", "y", perm=[1, 0]),
+    ],
+    "reshape": [
+        *COUNT,
+        op("Concat", "n three", "shape", axis=0),
+        op("Reshape", "rows shape", "a"),
+        op("ReduceSum", "a axis1", "y", keepdims=0),
+    ],
+    "slices": [
+        op("Slice", "rows back far axis0", "y"),
+        op("Slice", "rows axis2 back axis1 minus", "z"),
+    ],
+    "slice to the size": [*COUNT, op("Slice", "x axis0 n axis0", "y")],
+    "constant of shape": [
+        *COUNT,
+        op("ConstantOfShape", "n", "a", value=onnx.numpy_helper.from_array(np.array([4], np.int64))),
+        op("Concat", "a i", "y", axis=0),
+    ],
+    "expand": [op("Shape", "rows", "s"), op("Expand", "half s", "a"), op("Mul", "a rows", "y")],
+    "range": [*COUNT, op("Range", "zero count one", "y")],
+    "split": [op("Split", "rows sizes", "y z", axis=1)],
+    "gather_nd": [op("GatherND", "x turned", "y")],
+    "top k of a size": [
+        *COUNT,
+        op("Concat", "n seven", "both", axis=0),
+        op("ReduceMin", "both", "k", keepdims=0),
+        op("Reshape", "k minus", "ks"),
+        op("TopK", "rows ks", "y z", axis=0),
+    ],
+    "softmax": [op("Softmax", "rows", "y", axis=1)],
+    "non-zero again": [op("Greater", "rows half", "a"), op("NonZero", "a", "y")],
+    "boxes": [
+        op("Concat", "rows rows", "a", axis=1),
+        op("Slice", "a axis0 four axis1", "b"),
+        op("Unsqueeze", "b axis0", "boxes"),
+        op("Gather", "rows one", "c", axis=1),
+        op("Unsqueeze", "c axis01", "scores"),
+        op("NonMaxSuppression", "boxes scores seven overlap", "y"),
+    ],
+    "back to a fixed size": [op("ReduceMax", "rows", "a", keepdims=0), op("Add", "a x", "y")],
+}
+NEED_ROWS = ("softmax", "back to a fixed size")  # onnxruntime refuses the greatest of nothing
+
+
+def graph(tmp_path, tail):
+    """m.onnx of the rows and what is done with them."""
+    nodes = [*ROWS, *tail]
+    used = {name for node in nodes for name in node.input}
+    weights = [weight(name, np.asarray(value)) for name, value in WEIGHTS.items() if name in used]
+    inputs = [info("x", F, [N, 3]), info("t", F, [])]
+    typed = onnx.shape_inference.infer_shapes(
+        helper.make_model(
+            helper.make_graph(nodes, "g", inputs, [], weights), opset_imports=[helper.make_opsetid("", 17)]
+        )
+    )
+    save(tmp_path / "m.onnx", nodes, inputs, [v for v in typed.graph.value_info if v.name in ("y", "z")], weights)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_the_host_computes_on_rows_that_values_choose(tmp_path, tail):
+    """All rows, some, more than there are versions of, and none."""
+    graph(tmp_path, TAILS[tail])
+    thresholds = [-9, 0.3, -0.5, *([] if tail in NEED_ROWS else [9])]
+    check(tmp_path, [{"x": X, "t": np.array(t, np.float32)} for t in thresholds], interpreted=False)
+
+
+def test_what_versions_serve_stays_on_the_engines(tmp_path):
+    """With as many versions as rows, the op behind them is a kernel."""
+    graph(tmp_path, [op("Exp", "rows", "y")])
+    counts = [sum(" exp on the host" in line for line in convert(tmp_path, n)["host_ops"]) for n in (8, N)]
+    assert counts == [1, 0]
+
+
+def test_a_branch_gives_rows(tmp_path):
+    """If no row is kept, exporters leave out the rest."""
+    branches = {
+        "then_branch": helper.make_graph([op("Identity", "none", "no")], "then", [], [info("no", I, [0])]),
+        "else_branch": helper.make_graph(
+            [op("TopK", "first_kept ones", "most at", axis=0)], "else", [], [info("at", I, [None])]
+        ),
+    }
+    tail = [
+        op("Gather", "rows zero", "first_kept", axis=1),
+        *COUNT,
+        op("Equal", "count zero", "is_none"),
+        op("If", "is_none", "chosen", **branches),
+        op("Gather", "rows chosen", "y"),
+    ]
+    nodes = [*ROWS, *tail]
+    save(
+        tmp_path / "m.onnx",
+        nodes,
+        [info("x", F, [N, 3]), info("t", F, [])],
+        [info("y", F, [None, 3])],
+        [weight(name, np.asarray(value)) for name, value in WEIGHTS.items()],
+    )
+    check(tmp_path, [{"x": X, "t": np.array(t, np.float32)} for t in (-9, 0.3, 9)], interpreted=False)
+
+
+def test_a_fault_of_the_run_says_why(tmp_path):
+    graph(tmp_path, [op("Reshape", "rows fixed", "y")])
+    convert(tmp_path)
+    with pytest.raises(RuntimeFailure, match=r"a tensor of shape 40x3 has not as many elements as shape 7x3"):
+        InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": X, "t": np.array(-9, np.float32)})
+
+
+def test_the_error_names_the_operator_without_a_form(tmp_path):
+    """Where versions fail as well."""
+    graph(tmp_path, [op("Unsqueeze", "rows axis0", "a"), op("LpNormalization", "a", "y", axis=9)])
+    with pytest.raises(UserError, match=r"LpNormalization, opset 17\): input 'a' has an extent that is known at run"):
+        convert(tmp_path)
+
+
+def test_many_operations_of_the_host_are_one_line(tmp_path, capsys):
+    tail = [op("Exp", f"{'rows' if n == 0 else f'e{n - 1}'}", f"e{n}") for n in range(8)] + [op("Neg", "e7", "y")]
+    graph(tmp_path, tail)
+    mlir, target = str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel")
+    assert model_transform.main(["--model_name", "m", "--model_def", str(tmp_path / "m.onnx"), "--mlir", mlir]) == 0
+    for options, wanted in (([], "e0, e1, e2 and 5 others: exp on the host"), (["--verbose"], "e7: exp on the host")):
+        assert model_deploy.main(["--mlir", mlir, "--model", target, "--quantize", "F32", *options]) == 0
+        assert wanted in capsys.readouterr().out
