@@ -283,12 +283,12 @@ public:
     return toList(*results);
   }
 
-  /// `memory`: name, address and size in bytes of every input and output, kept alive by the caller.
-  void runInPlace(const std::vector<std::tuple<std::string, uintptr_t, uint64_t>> &memory) {
+  /// `memory`: name, address, size in bytes and shape of every input and output, kept alive by the caller.
+  void runInPlace(const std::vector<std::tuple<std::string, uintptr_t, uint64_t, std::vector<uint64_t>>> &memory) {
     std::vector<runtime::NamedMemory> parts;
     parts.reserve(memory.size());
-    for (const auto &[name, address, bytes] : memory)
-      parts.push_back({name, reinterpret_cast<void *>(address), bytes});
+    for (const auto &[name, address, bytes, shape] : memory)
+      parts.push_back({name, reinterpret_cast<void *>(address), bytes, shape});
     nb::gil_scoped_release release;
     if (Status status = session->runInPlace(parts); !status)
       throw RuntimeFailure(status.error());

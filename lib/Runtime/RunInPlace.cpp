@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace pto_mlir::runtime {
 
@@ -15,16 +16,33 @@ const NamedMemory *find(const std::vector<NamedMemory> &memory, const std::strin
   return it == memory.end() ? nullptr : &*it;
 }
 
+/// Whether extents are those of a run.
+bool isSized(const TensorDesc &tensor) { return std::count(tensor.shape.begin(), tensor.shape.end(), 0) != 0; }
+
+/// The shape of a tensor in a run; nothing where the memory has no such one.
+std::optional<std::vector<uint64_t>> shapeOf(const TensorDesc &tensor, const NamedMemory &part) {
+  if (!isSized(tensor))
+    return tensor.shape;
+  bool fits =
+      std::equal(tensor.shape.begin(), tensor.shape.end(), part.shape.begin(), part.shape.end(),
+                 [](uint64_t wanted, uint64_t given) { return given != 0 && (wanted == 0 || wanted == given); });
+  return fits ? std::optional(part.shape) : std::nullopt;
+}
+
 /// Each input and output once, with its bytes.
 Status check(const VariantDesc &variant, const std::vector<NamedMemory> &memory) {
   for (const auto *list : {&variant.inputs, &variant.outputs})
     for (const TensorDesc &tensor : *list) {
       const NamedMemory *part = find(memory, tensor.name);
-      uint64_t bytes = *tensorBytes(tensor.type, tensor.shape);
       if (!part)
         return Failure{"'" + tensor.name + "' is missing"};
-      if (part->bytes != bytes)
-        return Failure{"'" + tensor.name + "' has " + std::to_string(bytes) + " bytes, not " +
+      auto shape = shapeOf(tensor, *part);
+      if (!shape)
+        return Failure{"'" + tensor.name + "' has " + std::to_string(tensor.shape.size()) +
+                       " axes, some of which the run says: give it with its shape"};
+      auto bytes = tensorBytes(tensor.type, *shape);
+      if (!bytes || part->bytes != *bytes)
+        return Failure{"'" + tensor.name + "' has " + (bytes ? std::to_string(*bytes) : "too many") + " bytes, not " +
                        std::to_string(part->bytes)};
       if (tensor.storageType != tensor.type || tensor.indexBound || tensor.type == ElementType::String)
         return Failure{"'" + tensor.name + "' is converted or checked, so it cannot be used in place"};
@@ -42,17 +60,15 @@ Status check(const VariantDesc &variant, const std::vector<NamedMemory> &memory)
 
 Status Session::runProgramInPlace(const std::vector<NamedMemory> &memory) {
   const VariantDesc &variant = net().variants.front();
-  bool isSized = std::any_of(variant.inputs.begin(), variant.inputs.end(), [](const TensorDesc &tensor) {
-    return std::count(tensor.shape.begin(), tensor.shape.end(), 0) != 0;
-  });
-  if (net().variants.size() != 1 || variant.state || isSized)
-    return Failure{"program '" + net().name + "' has several variants, sizes or state, and cannot be run in place"};
+  if (net().variants.size() != 1 || variant.state)
+    return Failure{"program '" + net().name + "' has several variants or state, and cannot be run in place"};
   if (Status status = check(variant, memory); !status)
     return status;
   std::lock_guard lock(state->mutex);
   std::vector<InputTensor> inputs;
   auto add = [&](const TensorDesc &tensor) {
-    inputs.push_back({tensor.name, tensor.type, tensor.shape, find(memory, tensor.name)->data});
+    const NamedMemory &part = *find(memory, tensor.name);
+    inputs.push_back({tensor.name, tensor.type, *shapeOf(tensor, part), part.data});
   };
   for (const TensorDesc &tensor : variant.inputs)
     add(tensor);
@@ -62,6 +78,10 @@ Status Session::runProgramInPlace(const std::vector<NamedMemory> &memory) {
   auto outputs = state->runner->run(0, inputs, nullptr);
   if (!outputs)
     return outputs.failure();
+  for (const HostTensor &output : *outputs)
+    if (output.bytes != find(memory, output.name)->bytes)
+      return Failure{"'" + output.name + "' has " + std::to_string(output.bytes) + " bytes in this run, not " +
+                     std::to_string(find(memory, output.name)->bytes)};
   for (const HostTensor &output : *outputs)
     if (const NamedMemory &part = *find(memory, output.name); part.bytes)
       std::memcpy(part.data, output.data.get(), part.bytes);

@@ -18,6 +18,16 @@ std::string tensorText(ElementType type, const std::vector<uint64_t> &shape) {
   return std::string(elementTypeName(type)) + " " + shapeText(shape);
 }
 
+/// What an input is declared as; ? for an extent that the run says.
+std::string declaredText(const TensorDesc &desc) {
+  if (std::find(desc.shape.begin(), desc.shape.end(), 0) == desc.shape.end())
+    return tensorText(desc.type, desc.shape);
+  std::string text = std::string(elementTypeName(desc.type)) + " ";
+  for (size_t axis = 0; axis < desc.shape.size(); ++axis)
+    text += (axis ? "x" : "") + (desc.shape[axis] ? std::to_string(desc.shape[axis]) : "?");
+  return text;
+}
+
 const TensorDesc *findTensor(const std::vector<TensorDesc> &tensors, std::string_view name) {
   auto it = std::find_if(tensors.begin(), tensors.end(), [&](const TensorDesc &tensor) { return tensor.name == name; });
   return it == tensors.end() ? nullptr : &*it;
@@ -45,12 +55,12 @@ Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<Inp
     if (findInput(inputs, inputs[i].name) != &inputs[i])
       return Failure{"input '" + name + "' is given twice"};
     if (inputs[i].type != desc->type)
-      return Failure{"input '" + name + "': expects " + tensorText(desc->type, desc->shape) + ", got " +
+      return Failure{"input '" + name + "': expects " + declaredText(*desc) + ", got " +
                      tensorText(inputs[i].type, inputs[i].shape)};
   }
   for (const TensorDesc &desc : expected)
     if (!findInput(inputs, desc.name))
-      return Failure{"input '" + desc.name + "' is missing: expects " + tensorText(desc.type, desc.shape)};
+      return Failure{"input '" + desc.name + "' is missing: expects " + declaredText(desc)};
   return {};
 }
 
@@ -67,7 +77,7 @@ Result<std::vector<int64_t>> symbolsOf(const VariantDesc &variant, const std::ve
     const InputTensor &input = *findInput(inputs, desc.name);
     bool fits = desc.sizes.empty() ? shapeFits(desc, input.shape) : input.shape.size() == desc.shape.size();
     if (!fits)
-      return Failure{"input '" + desc.name + "': expects " + tensorText(desc.type, desc.shape) + ", got " +
+      return Failure{"input '" + desc.name + "': expects " + declaredText(desc) + ", got " +
                      tensorText(input.type, input.shape)};
     shapes.push_back(input.shape);
   }

@@ -185,14 +185,17 @@ class InferenceSession:
         """All outputs, and every tensor that a --debug build keeps, in ONNX's layout, by name."""
         return dict(self._run([], feed, True, state))
 
-    def run_in_place(self, tensors: Mapping[str, np.ndarray]) -> None:
+    def run_in_place(
+        self, tensors: Mapping[str, np.ndarray], shapes: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
         """Runs a model whose inputs and outputs all lie in dense arrays of the caller, by name: outputs are written
-        into them. Elements that a PyPTO program does not write keep their value. Only the bytes are looked at."""
+        into them. Elements that a PyPTO program does not write keep their value. Only the bytes are looked at, and
+        where the program leaves extents to the run the shape: that of `shapes`, else of the array."""
         memory = []
         for name, array in tensors.items():
             if not array.flags.c_contiguous:
                 raise InvalidArgument(f"'{name}': must be dense, this array is strided")
-            memory.append((name, array.ctypes.data, array.nbytes))
+            memory.append((name, array.ctypes.data, array.nbytes, (shapes or {}).get(name, array.shape)))
         _call(self._session.run_in_place, memory)
 
     @property

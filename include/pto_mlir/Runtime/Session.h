@@ -41,6 +41,7 @@ struct NamedMemory {
   std::string_view name;
   void *data = nullptr;
   uint64_t bytes = 0;
+  std::vector<uint64_t> shape = {}; ///< where the program leaves extents to the run
 };
 
 /// Counters of the launches of one kernel.

@@ -153,32 +153,52 @@ OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) {
 
 /// Inputs first, as the ports of a run have them.
 void Orchestrator::setUpPorts() {
-  for (bool preset : {false, true})
-    for (size_t i = 0; i < entry->params_.size(); ++i) {
-      Buffer &buffer = buffers[i];
-      if ((buffer.direction == ir::ParamDirection::Out) != preset)
-        continue;
-      host->at(entry->params_[i]->span_);
-      bool isNumber = ir::IsA<ir::ScalarType>(entry->params_[i]->type_);
-      SmallVector<int64_t> shape = knownOf(buffer.shape);
-      if (isNumber)
-        shape = {1};
-      buffer.memory = buffer.direction == ir::ParamDirection::In
-                          ? host->input(buffer.name, shape, buffer.dtype, isNumber)
-                          : host->output(buffer.name, shape, buffer.dtype, preset);
-      if (!buffer.memory)
-        fail(entry->params_[i]->span_, "the host does not compute with numbers of " + std::string(buffer.dtype.Name()));
-    }
+  auto eachPort = [&](llvm::function_ref<void(const ir::VarPtr &, Buffer &, bool isPreset)> visit) {
+    for (bool isPreset : {false, true})
+      for (size_t i = 0; i < entry->params_.size(); ++i)
+        if ((buffers[i].direction == ir::ParamDirection::Out) == isPreset) {
+          host->at(entry->params_[i]->span_);
+          visit(entry->params_[i], buffers[i], isPreset);
+        }
+  };
+  eachPort([&](const ir::VarPtr &param, Buffer &buffer, bool isPreset) {
+    bool isNumber = ir::IsA<ir::ScalarType>(param->type_);
+    buffer.given =
+        host->port(buffer.name, isNumber ? SmallVector<int64_t>{1} : knownOf(buffer.shape), buffer.dtype, isPreset);
+  });
+  readSizes();
+  eachPort([&](const ir::VarPtr &param, Buffer &buffer, bool) {
+    Number elements = 1;
+    for (const Number &extent : buffer.shape)
+      elements = computed(ir::NodeKind::Mul, elements, extent);
+    if (ir::IsA<ir::ScalarType>(param->type_))
+      buffer.memory = host->number(buffer.given);
+    else if (buffer.direction == ir::ParamDirection::In)
+      buffer.memory = host->memoryOf(buffer.given, emitted(elements));
+    else
+      buffer.memory = host->output(buffer.given, emitted(elements), elements.isKnown());
+    if (!buffer.memory)
+      fail(param->span_, "the host does not compute with numbers of " + std::string(buffer.dtype.Name()));
+  });
+  body = host->block();
 }
 
 OwningOpRef<ModuleOp> Orchestrator::finishHost() {
   SmallVector<TaskProgram::Result> ports;
+  auto add = [&](const std::string &name, const Buffer &buffer) {
+    TaskProgram::Result port{name, buffer.memory, {}, {}};
+    for (const Number &extent : buffer.shape) {
+      port.shape.push_back(extent.isKnown() ? extent.known : ShapedType::kDynamic);
+      if (!extent.isKnown())
+        port.extents.push_back(extent.value);
+    }
+    ports.push_back(std::move(port));
+  };
   for (const Buffer &buffer : buffers)
     if (buffer.direction && *buffer.direction != ir::ParamDirection::In)
-      ports.push_back({buffer.name, buffer.memory, knownOf(buffer.shape)});
+      add(buffer.name, buffer);
   for (const auto &[number, view] : llvm::enumerate(results))
-    ports.push_back({results.size() == 1 ? "result" : "result" + std::to_string(number), buffers[view.buffer].memory,
-                     knownOf(view.shape)});
+    add(results.size() == 1 ? "result" : "result" + std::to_string(number), buffers[view.buffer]);
   host->at(entry->span_);
   return host->finish(ports);
 }

@@ -39,6 +39,15 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
   }
   for (auto [symbol, extent] : plan->symbols)
     values[symbol] = indexConstant(extent);
+  auto addIndex = [&] {
+    func.insertArgument(func.getNumArguments(), b.getIndexType(), {}, loc);
+    return func.getArguments().back();
+  };
+  for (const ir::Var *symbol : plan->open)
+    values[symbol] = addIndex();
+  // Extents that are computed stand before the views of them.
+  OpBuilder::InsertionGuard guard(b);
+  b.restoreInsertionPoint(views.saveInsertionPoint());
   for (const PlannedTensor &tensor : plan->tensors) {
     loc = locationOf(context, tensor.var->span_);
     auto type = ir::As<ir::TensorType>(tensor.var->type_);
@@ -57,8 +66,17 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
     if (!tensor.strides.empty()) {
       ir::TensorView view = type->tensor_view_.value_or(ir::TensorView());
       view.stride.clear();
-      for (int64_t stride : tensor.strides)
-        view.stride.push_back(std::make_shared<const ir::ConstInt>(stride, pypto::DataType::INDEX, tensor.var->span_));
+      for (std::optional<int64_t> stride : tensor.strides) {
+        if (stride) {
+          view.stride.push_back(
+              std::make_shared<const ir::ConstInt>(*stride, pypto::DataType::INDEX, tensor.var->span_));
+          continue;
+        }
+        auto given = std::make_shared<const ir::Var>(
+            "stride", std::make_shared<const ir::ScalarType>(pypto::DataType::INDEX), tensor.var->span_);
+        values[given.get()] = addIndex();
+        view.stride.push_back(given);
+      }
       type = std::make_shared<const ir::TensorType>(type->shape_, type->dtype_, type->memref_, view);
     }
     Value view = makeView(type, pointer);

@@ -36,26 +36,15 @@ private:
   DenseMap<const ir::Var *, unsigned> &counts;
 };
 
-bool takesKnownTensors(const ir::Function &function, const PyPTOOptions &options) {
-  auto isKnown = [&](const ir::ExprPtr &extent) {
-    return extentValue(extent,
-                       [&](const ir::Var &symbol) {
-                         auto found = options.sizes.find(symbol.name_hint_);
-                         return found == options.sizes.end() ? std::nullopt : std::optional(found->second);
-                       })
-        .has_value();
-  };
-  return llvm::all_of(function.params_, [&](const ir::VarPtr &param) {
-    if (ir::IsA<ir::ScalarType>(param->type_))
-      return true;
-    auto type = ir::As<ir::TensorType>(param->type_);
-    return type && llvm::all_of(type->shape_, isKnown);
+bool takesTensors(const ir::Function &function) {
+  return llvm::all_of(function.params_, [](const ir::VarPtr &param) {
+    return ir::IsA<ir::ScalarType>(param->type_) || ir::IsA<ir::TensorType>(param->type_);
   });
 }
 
-/// What a run of the program is: the orchestrator, else the only kernel if it takes tensors of known sizes. Null for
+/// What a run of the program is: the orchestrator, else the only kernel if it takes tensors and numbers. Null for
 /// programs that are kernels only.
-ir::FunctionPtr entryOf(const ir::Program &program, const PyPTOOptions &options) {
+ir::FunctionPtr entryOf(const ir::Program &program) {
   std::vector<ir::FunctionPtr> orchestrators, hosts; // of devices; of the host level
   ir::FunctionPtr kernel;
   unsigned kernels = 0;
@@ -74,7 +63,7 @@ ir::FunctionPtr entryOf(const ir::Program &program, const PyPTOOptions &options)
     return entries.front();
   bool writes = kernel && llvm::any_of(kernel->param_directions_,
                                        [](ir::ParamDirection each) { return each != ir::ParamDirection::In; });
-  return kernels == 1 && writes && takesKnownTensors(*kernel, options) ? kernel : nullptr;
+  return kernels == 1 && writes && takesTensors(*kernel) ? kernel : nullptr;
 }
 
 /// Where some tiles have addresses, the others are placed around them.
@@ -180,7 +169,7 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &pro
 PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::ProgramPtr tiled = tiledProgram(program, options);
-  ir::FunctionPtr entry = entryOf(*tiled, options);
+  ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
   Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
@@ -195,7 +184,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
 std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
   ir::ProgramPtr tiled = tiledProgram(program, options);
-  ir::FunctionPtr entry = entryOf(*tiled, options);
+  ir::FunctionPtr entry = entryOf(*tiled);
   CHECK(entry) << program->name_ << " has neither an orchestrator nor one kernel, so nothing is launched";
   Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
   orchestrator.listLaunches();

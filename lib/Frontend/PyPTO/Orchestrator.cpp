@@ -41,28 +41,8 @@ Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr 
                            mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes, int64_t ranks)
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
       arch(arch), sizes(sizes), ranks(ranks), current(this->entry) {
-  if (decidesAtRunTime(*program, *this->entry))
+  if (decidesAtRunTime(*program, *this->entry) || (leavesOpen() && entry->level_ != ir::Level::HOST))
     host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
-}
-
-/// An extent of a parameter: a number, or one whose size is given.
-int64_t Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir::Var &param) {
-  if (auto known = ir::ConstantInt(extent))
-    return *known;
-  auto value = extentValue(extent, [&](const ir::Var &symbol) -> std::optional<int64_t> {
-    auto found = sizes.find(symbol.name_hint_);
-    if (found == sizes.end())
-      return std::nullopt;
-    held[&symbol] = found->second;
-    return found->second;
-  });
-  if (!value)
-    fail(param.span_, "parameter " + param.name_hint_ +
-                          " has an extent known at run time, which is not lowered yet; give its number");
-  constexpr int64_t most = int64_t(1) << 40;
-  if (*value < 1 || *value > most)
-    fail(param.span_, "parameter " + param.name_hint_ + ": an extent of " + std::to_string(*value));
-  return *value;
 }
 
 void Orchestrator::run() {
@@ -81,19 +61,24 @@ void Orchestrator::run() {
       fail(param->span_, "parameter " + param->name_hint_ + " is neither a tensor nor a number");
     std::vector<Number> shape;
     for (const ir::ExprPtr &extent : type->shape_) {
-      shape.emplace_back(sizeOf(extent, *param));
+      std::optional<int64_t> known = sizeOf(extent, *param);
+      if (!known && !host)
+        fail(param->span_, "parameter " + param->name_hint_ +
+                               " has an extent known at run time, which is not lowered yet at the host level; give its "
+                               "number");
+      shape.emplace_back(known.value_or(mlir::ShapedType::kDynamic));
     }
     buffers.push_back({param->name_hint_, shape, type->dtype_, entry->param_directions_[i]});
-    View view{unsigned(i), 0, {}, shape, {}, type->dtype_};
-    for (size_t axis = shape.size(), dense = 1; axis-- > 0; dense *= shape[axis].known)
-      view.strides.insert(view.strides.begin(), int64_t(dense));
-    arguments.emplace_back(view);
+    arguments.emplace_back();
   }
   if (host)
     setUpPorts();
   for (size_t i = 0; i < arguments.size(); ++i) {
+    const Buffer &buffer = buffers[i];
     if (ir::IsA<ir::ScalarType>(entry->params_[i]->type_))
-      arguments[i] = buffers[i].memory;
+      arguments[i] = buffer.memory;
+    else
+      arguments[i] = View{unsigned(i), 0, {}, buffer.shape, denseStrides(buffer.shape), buffer.dtype};
     held[entry->params_[i].get()] = arguments[i];
   }
   if (entry->func_type_ == ir::FunctionType::Orchestration)
@@ -129,7 +114,7 @@ void Orchestrator::VisitStmt_(const ir::ReturnStmtPtr &op) {
   for (const ir::ExprPtr &value : op->value_) {
     View view = viewOf(value);
     Buffer &buffer = buffers[view.buffer];
-    if (view.offset || view.moving || view.shape != buffer.shape || !view.isKnown() || !view.isRowMajor())
+    if (!isWhole(view))
       fail(value->span_, "an orchestrator returns whole tensors; this is a view of " + buffer.name);
     if (buffer.direction == ir::ParamDirection::In)
       fail(value->span_, buffer.name + " is returned, but only read; declare it as Out");

@@ -16,6 +16,7 @@
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/program.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
 #include <deque>
@@ -75,7 +76,8 @@ private:
     int64_t offset = 0;                                 ///< in the workspace, bytes
     bool returned = false;                              ///< made on the way, and a result
     mlir::Value memory = {};                            ///< in the host program
-    int64_t pitch = 0; ///< of a window: bytes between the copies of two ranks; its offset is in the windows
+    mlir::Value given = {}; ///< the port of an entry's tensor, whose extents are those of the run
+    int64_t pitch = 0;      ///< of a window: bytes between the copies of two ranks; its offset is in the windows
   };
   /// A tensor of a launch, by the number of the kernel's parameter.
   struct Argument {
@@ -108,7 +110,12 @@ private:
   std::vector<int64_t> integersOf(const std::vector<pypto::ir::ExprPtr> &list);
   Number numberOf(const pypto::ir::ExprPtr &expr);
   std::vector<Number> numbersOf(const std::vector<pypto::ir::ExprPtr> &list);
+  /// Equal numbers are one value where the first one of them is at hand.
   Number computed(pypto::ir::NodeKind kind, const Number &a, const Number &b);
+  /// The strides of a tensor by rows.
+  std::vector<Number> denseStrides(const std::vector<Number> &shape);
+  /// Whether a view is all of its buffer, by rows, as far as it is known.
+  bool isWhole(const View &view);
   /// A number as a value of the host program.
   mlir::Value emitted(const Number &number) { return number.isKnown() ? host->constant(number.known) : number.value; }
   mlir::Value emitted(const Held &number);
@@ -153,19 +160,26 @@ private:
   void launch(const pypto::ir::FunctionPtr &function, std::vector<Held> arguments, const pypto::ir::Span &span,
               const Group *group = nullptr);
   mlir::Value scalarOf(const Held &number, pypto::DataType dtype, const pypto::ir::Span &span);
-  using Symbols = std::map<const pypto::ir::Var *, int64_t>;
+  using Symbols = llvm::MapVector<const pypto::ir::Var *, Number>;
   /// `symbols`: what extents that the function leaves open are in this launch.
   View checkedArgument(const pypto::ir::Function &function, size_t index, View view, Symbols &symbols,
                        const pypto::ir::Span &span);
-  int64_t extentOf(const pypto::ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
-                   const pypto::ir::Span &span);
+  Number extentOf(const pypto::ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
+                  const pypto::ir::Span &span);
+  /// An extent, for what `symbols` says of its variables; nothing where it does not know one.
+  std::optional<Number> extentFor(const pypto::ir::ExprPtr &extent, const Symbols &symbols);
+  /// The only variable of an extent and what it must be for the extent to be `value`; null where it does not follow.
+  std::pair<const pypto::ir::Var *, Number> solved(const pypto::ir::ExprPtr &extent, const Number &value);
+  /// `extents`: the extents and strides that the kernel takes.
   void submit(const PlannedKernel &kernel, const std::vector<View> &pointers, const std::vector<Held> &arguments,
-              const pypto::ir::Span &span);
+              const std::vector<Number> &extents, const pypto::ir::Span &span);
+  /// `strides`: those that each launch gives.
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
-                                         std::vector<View> &pointers) const;
+                                         std::vector<View> &pointers, std::vector<Number> &strides);
+  Number spanOf(const View &view);
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                 unsigned pointers, bool isBlock, Symbols symbols, const Group *group,
-                                 Symbols vectorSymbols);
+                                 unsigned pointers, bool isBlock, const Symbols &symbols, const Group *group,
+                                 const Symbols &vectorSymbols);
   std::string freeKernelName(const std::string &wanted) const;
 
   // Tasks of several functions (OrchestratorGroups.cpp).
@@ -210,7 +224,10 @@ private:
   void setUpPorts();
   mlir::OwningOpRef<mlir::ModuleOp> finishHost();
 
-  int64_t sizeOf(const pypto::ir::ExprPtr &extent, const pypto::ir::Var &param);
+  // Extents of the entry's tensors (OrchestratorSizes.cpp).
+  bool leavesOpen() const;
+  std::optional<int64_t> sizeOf(const pypto::ir::ExprPtr &extent, const pypto::ir::Var &param);
+  void readSizes();
   void countTrip(const pypto::ir::Span &span);
   void bindCarried(const std::vector<pypto::ir::IterArgPtr> &args);
   std::vector<Held> bodyOf(const pypto::ir::StmtPtr &body);
@@ -244,6 +261,9 @@ private:
   bool lists = false;
   std::vector<bool> dumped;          ///< by argument of the next launch
   std::unique_ptr<TaskProgram> host; ///< null: everything is known
+  /// Numbers of the host program, by operator and operands, that the block or the body has computed.
+  mlir::Block *body = nullptr; ///< of the host program: where it begins behind the ports
+  std::map<std::tuple<mlir::Block *, pypto::ir::NodeKind, int64_t, void *, int64_t, void *>, mlir::Value> numbers;
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;
   uint32_t manualScopes = 0, scope = 0; ///< so far; the one that is run, 0: none

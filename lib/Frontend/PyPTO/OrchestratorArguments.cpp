@@ -24,45 +24,60 @@ std::optional<int64_t> extentValue(const ir::ExprPtr &extent,
   return left && right ? foldedInteger(op->kind(), *left, *right) : std::nullopt;
 }
 
-namespace {
-
-/// The only symbol of an extent and what it must be for the extent to be `value`; null where it does not follow.
-std::pair<const ir::Var *, int64_t> solved(const ir::ExprPtr &extent, int64_t value) {
+std::pair<const ir::Var *, Number> Orchestrator::solved(const ir::ExprPtr &extent, const Number &value) {
   if (auto var = ir::As<ir::Var>(extent))
     return {var.get(), value};
   auto op = ir::As<ir::BinaryExpr>(extent);
-  if (!op)
-    return {nullptr, 0};
-  auto left = ir::ConstantInt(op->left_), right = ir::ConstantInt(op->right_);
+  auto left = op ? ir::ConstantInt(op->left_) : std::nullopt, right = op ? ir::ConstantInt(op->right_) : std::nullopt;
+  if (left.has_value() == right.has_value())
+    return {};
   const ir::ExprPtr &open = left ? op->right_ : op->left_;
-  int64_t known = left ? *left : right.value_or(0);
-  std::optional<int64_t> rest;
-  if (op->kind() == ir::NodeKind::Add && (left || right))
-    rest = foldedInteger(ir::NodeKind::Sub, value, known);
-  else if (op->kind() == ir::NodeKind::Sub && right)
-    rest = foldedInteger(ir::NodeKind::Add, value, known);
-  else if (op->kind() == ir::NodeKind::Mul && known)
-    rest = foldedInteger(ir::NodeKind::FloorDiv, value, known);
-  return rest ? solved(open, *rest) : std::pair<const ir::Var *, int64_t>();
+  int64_t known = left ? *left : *right;
+  if (op->kind() == ir::NodeKind::Add)
+    return solved(open, computed(ir::NodeKind::Sub, value, known));
+  if (op->kind() == ir::NodeKind::Sub && right)
+    return solved(open, computed(ir::NodeKind::Add, value, known));
+  if (op->kind() == ir::NodeKind::Mul && known)
+    return solved(open, computed(ir::NodeKind::FloorDiv, value, known));
+  return {};
 }
 
-} // namespace
-
-/// What an extent of a parameter is for a tensor of `given`.
-int64_t Orchestrator::extentOf(const ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
-                               const ir::Span &span) {
+std::optional<Number> Orchestrator::extentFor(const ir::ExprPtr &extent, const Symbols &symbols) {
   if (auto known = ir::ConstantInt(extent))
     return *known;
-  auto [symbol, value] =
-      given.isKnown() ? solved(extent, given.known) : std::pair<const ir::Var *, int64_t>(nullptr, 0);
+  if (auto var = ir::As<ir::Var>(extent)) {
+    auto found = symbols.find(var.get());
+    return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  }
+  auto op = ir::As<ir::BinaryExpr>(extent);
+  auto left = op ? extentFor(op->left_, symbols) : std::nullopt;
+  auto right = op ? extentFor(op->right_, symbols) : std::nullopt;
+  if (!left || !right)
+    return std::nullopt;
+  if (!left->isKnown() || !right->isKnown())
+    return computed(op->kind(), *left, *right);
+  auto folded = foldedInteger(op->kind(), left->known, right->known);
+  return folded ? std::optional<Number>(*folded) : std::nullopt;
+}
+
+/// What an extent of a parameter is for a tensor of `given`: another number where that is no value of it.
+Number Orchestrator::extentOf(const ir::ExprPtr &extent, const Number &given, Symbols &symbols, const std::string &who,
+                              const ir::Span &span) {
+  if (auto known = ir::ConstantInt(extent))
+    return *known;
+  auto [symbol, value] = solved(extent, given);
   if (!symbol)
     fail(span, who + " has an extent known at run time, which is not lowered yet");
-  auto [found, isNew] = symbols.try_emplace(symbol, value);
-  if (!isNew && found->second != value)
-    fail(span, who + ": " + symbol->name_hint_ + " is " + std::to_string(value) + " here and " +
-                   std::to_string(found->second) + " elsewhere");
-  // What the symbol says: another number where the tensor's extent is no multiple.
-  return *extentValue(extent, [&](const ir::Var &) { return std::optional(found->second); });
+  auto [found, isNew] = symbols.insert({symbol, value});
+  const Number &first = found->second;
+  if (isNew || first == value)
+    return extentFor(extent, symbols).value_or(Number(0));
+  if (first.isKnown() && value.isKnown())
+    fail(span, who + ": " + symbol->name_hint_ + " is " + std::to_string(value.known) + " here and " +
+                   std::to_string(first.known) + " elsewhere");
+  host->check(ir::NodeKind::Eq, emitted(value), emitted(first),
+              who + ": " + symbol->name_hint_ + " is another number here than elsewhere");
+  return extentFor(extent, symbols).value_or(Number(0));
 }
 
 namespace {
@@ -93,8 +108,7 @@ bool saysWhatItLoads(const ir::Function &function, const ir::VarPtr &param) {
 
 } // namespace
 
-/// The argument as the kernel sees it. What is known at run time only is compared then: strides are those of the
-/// kernel's shape, extents may be smaller.
+/// The argument as the kernel sees it. Extents that are known at run time only are compared then, and may be smaller.
 View Orchestrator::checkedArgument(const ir::Function &function, size_t index, View view, Symbols &symbols,
                                    const ir::Span &span) {
   const ir::VarPtr &param = function.params_[index];
@@ -111,18 +125,25 @@ View Orchestrator::checkedArgument(const ir::Function &function, size_t index, V
   if (view.isCut && !saysWhatItLoads(function, param))
     fail(span, who + " is a view with valid_shape, which is not lowered yet where the kernel loads it without; give "
                      "valid_shape to its pl.load");
-  int64_t dense = 1;
-  for (size_t axis = wanted.size(); axis-- > 0 && wanted.size() == view.shape.size(); dense *= wanted[axis].known) {
-    if (!view.shape[axis].isKnown()) {
+  std::vector<Number> dense = denseStrides(wanted);
+  bool mayBeLess = false; // an extent behind the axis
+  for (size_t axis = wanted.size(); axis-- > 0;) {
+    if (mayBeLess && !view.strides[axis].isKnown() && dense[axis].isKnown()) {
+      host->check(ir::NodeKind::Eq, emitted(view.strides[axis]), emitted(dense[axis]),
+                  who + ": stride " + std::to_string(axis) + " is not " + std::to_string(dense[axis].known));
+      view.strides[axis] = dense[axis];
+    }
+    mayBeLess |= !view.shape[axis].isKnown() && wanted[axis].isKnown();
+    std::string place = who + ": extent " + std::to_string(axis);
+    if (wanted[axis] != view.shape[axis] && !wanted[axis].isKnown())
+      host->check(ir::NodeKind::Eq, emitted(view.shape[axis]), emitted(wanted[axis]),
+                  place + " is not what the kernel declares");
+    else if (!view.shape[axis].isKnown() && wanted[axis].isKnown())
       host->check(ir::NodeKind::Le, emitted(view.shape[axis]), emitted(wanted[axis]),
-                  who + ": extent " + std::to_string(axis) + " is greater than " + std::to_string(wanted[axis].known));
-      view.shape[axis] = wanted[axis];
-    }
-    if (!view.strides[axis].isKnown()) {
-      host->check(ir::NodeKind::Eq, emitted(view.strides[axis]), host->constant(dense),
-                  who + ": stride " + std::to_string(axis) + " is not " + std::to_string(dense));
-      view.strides[axis] = dense;
-    }
+                  place + " is greater than " + std::to_string(wanted[axis].known));
+    else if (wanted[axis].isKnown())
+      continue;
+    view.shape[axis] = wanted[axis];
   }
   if (wanted != view.shape)
     fail(span, who + " expects shape " + textOf(wanted) + ", not " + textOf(view.shape));

@@ -124,6 +124,7 @@ bool Orchestrator::tryLoop(const LoopParts &loop, const std::vector<Held> &initi
     }
   if (!isTrue) {
     host->takeBack(start, last);
+    numbers.clear();
     held = std::move(heldBefore);
     kernelOf = std::move(kernelsBefore);
     planned.resize(plannedBefore);

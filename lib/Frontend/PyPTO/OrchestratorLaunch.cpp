@@ -7,16 +7,9 @@
 namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
+using ir::NodeKind;
 
 namespace {
-
-/// Elements from the first to the last one of a view.
-int64_t spanOf(const View &view) {
-  int64_t last = 0;
-  for (size_t axis = 0; axis < view.shape.size(); ++axis)
-    last += (view.shape[axis].known - 1) * view.strides[axis].known;
-  return last + 1;
-}
 
 /// The word that a kernel receives for a number: an integer, or the bits of an f32.
 int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
@@ -46,11 +39,34 @@ protected:
 
 } // namespace
 
-/// Tensors for the outputs behind the arguments that are given.
+/// Elements from the first to the last one of a view.
+Number Orchestrator::spanOf(const View &view) {
+  Number span = 1;
+  for (size_t axis = 0; axis < view.shape.size(); ++axis)
+    span = computed(NodeKind::Add, span,
+                    computed(NodeKind::Mul, computed(NodeKind::Sub, view.shape[axis], 1), view.strides[axis]));
+  return span;
+}
+
+/// Tensors for the outputs behind the arguments that are given, whose extents these say.
 void Orchestrator::addResults(const ir::Function &function, std::vector<Held> &arguments, const ir::Span &span) {
-  for (size_t i = arguments.size(); i < function.params_.size(); ++i) {
+  Symbols symbols;
+  auto shapeOf = [&](size_t i) { return ir::As<ir::TensorType>(function.params_[i]->type_)->shape_; };
+  for (size_t i = 0; i < arguments.size() && i < function.params_.size(); ++i) {
+    auto *view = std::get_if<View>(&arguments[i]);
     auto type = ir::As<ir::TensorType>(function.params_[i]->type_);
-    arguments.emplace_back(makeTensor(numbersOf(type->shape_), type->dtype_, span));
+    for (size_t axis = 0; view && type && axis < type->shape_.size() && axis < view->shape.size(); ++axis)
+      if (auto [symbol, value] = solved(type->shape_[axis], view->shape[axis]); symbol)
+        symbols.insert({symbol, value});
+  }
+  for (size_t i = arguments.size(); i < function.params_.size(); ++i) {
+    std::vector<Number> shape;
+    for (const ir::ExprPtr &extent : shapeOf(i)) {
+      std::optional<Number> known = extentFor(extent, symbols);
+      shape.push_back(known ? *known : numberOf(extent));
+    }
+    arguments.emplace_back(
+        makeTensor(std::move(shape), ir::As<ir::TensorType>(function.params_[i]->type_)->dtype_, span));
   }
 }
 
@@ -155,17 +171,21 @@ Held Orchestrator::resultsOf(const ir::Function &function, const std::vector<Hel
 
 /// How the tensors are passed: those of one buffer by one pointer, to the first of their elements.
 std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &function, const std::vector<Held> &arguments,
-                                                     std::vector<View> &pointers) const {
+                                                     std::vector<View> &pointers, std::vector<Number> &strides) {
   std::vector<PlannedTensor> tensors;
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto *view = std::get_if<View>(&arguments[i]);
     if (!view)
       continue;
     PlannedTensor tensor{function.params_[i], 0, view->offset, {}};
-    if (!view->isRowMajor())
-      for (const Number &stride : view->strides)
-        tensor.strides.push_back(stride.known);
-    int64_t begin = view->offset, end = begin + spanOf(*view);
+    if (!(view->isKnown() ? view->isRowMajor() : view->strides == denseStrides(view->shape)))
+      for (const Number &stride : view->strides) {
+        tensor.strides.push_back(stride.isKnown() ? std::optional(stride.known) : std::nullopt);
+        if (!stride.isKnown())
+          strides.push_back(stride);
+      }
+    int64_t begin = view->offset;
+    Number end = computed(NodeKind::Add, begin, spanOf(*view));
     if (int64_t pitch = buffers[view->buffer].pitch) { // a kernel gets all copies
       tensor.pitch = pitch / view->dtype.GetByte();
       begin = 0;
@@ -175,13 +195,13 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
         pointers, [&](const View &other) { return other.buffer == view->buffer && other.moving == view->moving; });
     tensor.pointer = unsigned(found - pointers.begin());
     if (found == pointers.end()) {
-      pointers.push_back({view->buffer, begin, view->moving, {end - begin}, {1}, view->dtype});
+      pointers.push_back({view->buffer, begin, view->moving, {computed(NodeKind::Sub, end, begin)}, {1}, view->dtype});
     } else {
       if (found->dtype != view->dtype && tensor.pitch)
         fail(function.params_[i]->span_, function.name_ + " gets one window buffer as tensors of two element types");
-      int64_t last = std::max(end, found->offset + found->shape[0].known);
+      Number last = computed(NodeKind::Max, end, computed(NodeKind::Add, found->offset, found->shape[0]));
       found->offset = std::min(begin, found->offset);
-      found->shape[0] = last - found->offset;
+      found->shape[0] = computed(NodeKind::Sub, last, found->offset);
     }
     pointers[tensor.pointer].mayEnd |= view->mayEnd;
     tensors.push_back(std::move(tensor));
@@ -201,21 +221,34 @@ std::string Orchestrator::freeKernelName(const std::string &wanted) const {
   return name;
 }
 
+/// Extents that are known are numbers of the kernel, all others its arguments.
+static void setSymbols(PlannedKernel &kernel, const llvm::MapVector<const ir::Var *, Number> &symbols) {
+  for (const auto &[symbol, extent] : symbols)
+    if (extent.isKnown())
+      kernel.symbols[symbol] = extent.known;
+    else
+      kernel.open.push_back(symbol);
+}
+
 const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                             unsigned pointers, bool isBlock, Symbols symbols, const Group *group,
-                                             Symbols vectorSymbols) {
+                                             unsigned pointers, bool isBlock, const Symbols &symbols,
+                                             const Group *group, const Symbols &vectorSymbols) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get())) + (isBlock ? " block" : "");
-  for (const PlannedTensor &tensor : tensors)
-    key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) +
-           textOf({tensor.strides.begin(), tensor.strides.end()}) + "/" + std::to_string(tensor.pitch);
-  for (auto [symbol, extent] : symbols)
-    key += " " + symbol->name_hint_ + "=" + std::to_string(extent);
+  for (const PlannedTensor &tensor : tensors) {
+    key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) + "/" +
+           std::to_string(tensor.pitch) + "[";
+    for (std::optional<int64_t> stride : tensor.strides)
+      key += (stride ? std::to_string(*stride) : "?") + ",";
+  }
+  for (const auto &[symbol, extent] : symbols)
+    key += " " + symbol->name_hint_ + "=" + textOf({extent});
   const PlannedKernel *&found = kernelOf[key];
   if (found)
     return *found;
-  planned.push_back(
-      {freeKernelName(function->name_), function, std::move(tensors), pointers, isBlock, std::move(symbols), ranks});
+  planned.push_back({freeKernelName(function->name_), function, std::move(tensors), pointers, isBlock});
   PlannedKernel &made = planned.back();
+  made.ranks = ranks;
+  setSymbols(made, symbols);
   found = &made;
   if (group) {
     made.hasQueues = group->hasQueues;
@@ -224,8 +257,12 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
     for (PlannedTensor &tensor : ofVector)
       tensor.var = vector->params_[size_t(llvm::find(function->params_, tensor.var) - function->params_.begin())];
     made.peers = {{function->name_, made.name}, {vector->name_, freeKernelName(vector->name_)}};
-    planned.push_back({made.peers[vector->name_], vector, std::move(ofVector), pointers, isBlock,
-                       std::move(vectorSymbols), ranks, made.peers, made.hasQueues});
+    PlannedKernel peer{made.peers[vector->name_], vector, std::move(ofVector), pointers, isBlock};
+    peer.ranks = ranks;
+    peer.peers = made.peers;
+    peer.hasQueues = made.hasQueues;
+    setSymbols(peer, vectorSymbols);
+    planned.push_back(std::move(peer));
   }
   return *found;
 }
@@ -260,15 +297,20 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
     calls.VisitStmt(group->vector->body_);
   if (!calls.found)
     return; // it only returns its arguments
-  std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers);
-  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock,
-                           std::move(symbols), group, std::move(vectorSymbols));
+  std::vector<Number> extents, strides;
+  for (const auto &[symbol, extent] : symbols)
+    if (!extent.isKnown())
+      extents.push_back(extent);
+  std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers, strides);
+  llvm::append_range(extents, strides);
+  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, symbols,
+                           group, vectorSymbols);
   if (made.kernel->isBlock && !host)
     llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
   if (made.kernel->takesRank())
     made.scalars.push_back(rank);
   if (host)
-    return submit(*made.kernel, made.pointers, arguments, span);
+    return submit(*made.kernel, made.pointers, arguments, extents, span);
   if (lists)
     keepArguments(made, arguments);
   launches.push_back(std::move(made));
@@ -285,7 +327,8 @@ mlir::Value Orchestrator::scalarOf(const Held &number, pypto::DataType dtype, co
 }
 
 void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &pointers,
-                          const std::vector<Held> &arguments, const ir::Span &span) {
+                          const std::vector<Held> &arguments, const std::vector<Number> &extents,
+                          const ir::Span &span) {
   host->at(span);
   std::vector<mlir::Value> values;
   std::string directions;
@@ -305,17 +348,21 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
       for (const Number &extent : buffers[part.buffer].shape)
         elements = computed(ir::NodeKind::Mul, elements, extent);
       mlir::Value rest = host->binary(ir::NodeKind::Sub, emitted(elements), emitted(offset));
-      mlir::Value count = host->binary(ir::NodeKind::Min, host->constant(part.shape[0].known), rest);
+      mlir::Value count = host->binary(ir::NodeKind::Min, emitted(part.shape[0]), rest);
       values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), count));
       continue;
     }
-    values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), part.shape[0].known));
+    const Number &count = part.shape[0];
+    values.push_back(count.isKnown() ? host->part(buffers[part.buffer].memory, emitted(offset), count.known)
+                                     : host->part(buffers[part.buffer].memory, emitted(offset), count.value));
   }
   for (const Held &argument : arguments)
     if (auto *scalar = std::get_if<mlir::Value>(&argument))
       values.push_back(*scalar);
   if (kernel.isBlock)
     llvm::append_range(values, std::initializer_list<mlir::Value>{emitted(block->index), emitted(block->count)});
+  for (const Number &extent : extents)
+    values.push_back(emitted(extent));
   host->submit(kernel.name, values, directions);
 }
 

@@ -208,7 +208,15 @@ Number Orchestrator::computed(NodeKind kind, const Number &a, const Number &b) {
                      (kind == NodeKind::Add && (a == Number(0) || b == Number(0)));
     if (isNeutral)
       return a.isKnown() ? b : a;
-    return Number(host->binary(kind, emitted(a), emitted(b)));
+    auto numberIn = [&](mlir::Block *block) -> mlir::Value & {
+      return numbers[{block, kind, a.known, a.value.getAsOpaquePointer(), b.known, b.value.getAsOpaquePointer()}];
+    };
+    if (mlir::Value first = numberIn(body))
+      return Number(first);
+    mlir::Value &number = numberIn(host->block());
+    if (!number)
+      number = host->binary(kind, emitted(a), emitted(b));
+    return Number(number);
   }
   return apply(kind, a.known, b.known).value_or(0);
 }

@@ -60,9 +60,16 @@ View Orchestrator::makeTensor(std::vector<Number> shape, pypto::DataType dtype, 
   return view;
 }
 
-/// Whether a view is all of a buffer, by rows.
-static bool isWhole(const View &view, const std::vector<Number> &shape) {
-  return view.isKnown() && view.shape == shape && view.isRowMajor() && view.offset == 0 && !view.moving;
+std::vector<Number> Orchestrator::denseStrides(const std::vector<Number> &shape) {
+  std::vector<Number> strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] = computed(ir::NodeKind::Mul, strides[axis], shape[axis]);
+  return strides;
+}
+
+bool Orchestrator::isWhole(const View &view) {
+  bool isDense = view.isKnown() ? view.isRowMajor() : view.strides == denseStrides(view.shape);
+  return view.shape == buffers[view.buffer].shape && isDense && view.offset == 0 && !view.moving;
 }
 
 Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
@@ -83,7 +90,7 @@ Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
     if (!isKnown) {
       host->check(ir::NodeKind::Ge, emitted(begin), host->constant(int64_t(0)), "a view begins before its tensor");
       // The last rows of a tensor may be fewer than a kernel asks for: it gets those, and what it reads is checked.
-      bool isLast = axis == 0 && part.isKnown() && isWhole(view, buffers[view.buffer].shape);
+      bool isLast = axis == 0 && part.isKnown() && isWhole(view);
       view.mayEnd |= isLast;
       host->check(isLast ? ir::NodeKind::Lt : ir::NodeKind::Le,
                   emitted(isLast ? begin : computed(ir::NodeKind::Add, begin, part)), emitted(whole),
@@ -117,8 +124,21 @@ Held Orchestrator::reshape(const ir::OpView &call, const ir::Call &op) {
   if (shape.empty())
     return view;
   auto isKnown = [](const Number &number) { return number.isKnown(); };
-  if (!view.isKnown() || !llvm::all_of(shape, isKnown))
-    fail(op.span_, "a reshape to extents known at run time is not lowered yet; give the numbers");
+  if (!view.isKnown() || !llvm::all_of(shape, isKnown)) {
+    if (view.strides != denseStrides(view.shape))
+      fail(op.span_, "a reshape of a view by extents known at run time is not lowered yet; reshape the whole tensor");
+    auto elements = [&](const std::vector<Number> &extents) {
+      Number product = 1;
+      for (const Number &extent : extents)
+        product = computed(ir::NodeKind::Mul, product, extent);
+      return product;
+    };
+    host->check(ir::NodeKind::Eq, emitted(elements(shape)), emitted(elements(view.shape)),
+                "a reshape keeps the number of elements");
+    view.strides = denseStrides(shape);
+    view.shape = std::move(shape);
+    return view;
+  }
   auto count = [](const std::vector<Number> &extents) {
     int64_t product = 1;
     for (const Number &extent : extents)

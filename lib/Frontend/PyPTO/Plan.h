@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pto_mlir::pypto_frontend {
@@ -16,19 +17,22 @@ struct PlannedTensor {
   pypto::ir::VarPtr var;
   unsigned pointer = 0;
   int64_t offset = 0;
-  std::vector<int64_t> strides; ///< elements; empty where they are row-major
-  int64_t pitch = 0;            ///< elements between the copies of two ranks behind the pointer; 0: there is one
+  /// Elements; empty where they are row-major. Nothing for a stride that each launch gives.
+  std::vector<std::optional<int64_t>> strides;
+  int64_t pitch = 0; ///< elements between the copies of two ranks behind the pointer; 0: there is one
 };
 
 /// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars; in a
-/// launch of blocks then the number of the block and how many they are; with windows then the number of the rank.
+/// launch of blocks then the number of the block and how many they are; with windows then the number of the rank; then
+/// the extents and strides that each launch gives.
 struct PlannedKernel {
   std::string name;
   pypto::ir::FunctionPtr function;
   std::vector<PlannedTensor> tensors; ///< one per tensor parameter, in order
   unsigned pointers = 0;
   bool isBlock = false;
-  std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the kernel leaves open
+  std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the function leaves open, but not the kernel
+  std::vector<const pypto::ir::Var *> open = {};          ///< extents that each launch gives
   int64_t ranks = 1;                                      ///< of the program
   std::map<std::string, std::string> peers = {}; ///< functions of the task by name: what their kernels are called
 

@@ -22,32 +22,53 @@ Type TaskProgram::memoryType(pypto::DataType dtype) {
   return RankedTensorType::get({ShapedType::kDynamic}, pypto_frontend::memoryType(context, dtype));
 }
 
-Value TaskProgram::argument(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype) {
+Value TaskProgram::port(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype, bool isPreset) {
   unsigned number = main.getNumArguments();
   main.insertArgument(number, RankedTensorType::get(shape, pypto_frontend::memoryType(context, dtype)),
                       b.getDictionaryAttr(b.getNamedAttr(top::kNameAttr, b.getStringAttr(name))), loc);
+  if (isPreset)
+    main.setArgAttr(number, vm::kPresetAttr, b.getUnitAttr());
   return main.getArgument(number);
 }
 
-static int64_t elementsOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
+Value TaskProgram::extent(Value given, int64_t axis) {
+  return b.create<vm::DimOp>(loc, b.getI64Type(), given, b.getI64IntegerAttr(axis));
 }
 
-Value TaskProgram::input(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype, bool isNumber) {
-  Value given = argument(name, shape, dtype);
-  Value memory = b.create<vm::ReshapeOp>(loc, memoryType(dtype), given, constant(elementsOf(shape)));
-  return isNumber ? read(memory, constant(int64_t(0))) : memory;
+/// Tensors of one axis, whose extent is not part of the type.
+static Type memoryLike(Value given) {
+  return RankedTensorType::get({ShapedType::kDynamic}, cast<RankedTensorType>(given.getType()).getElementType());
 }
 
-Value TaskProgram::output(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype, bool preset) {
-  Value given = argument(name, shape, dtype);
-  if (preset)
-    main.setArgAttr(main.getNumArguments() - 1, vm::kPresetAttr, b.getUnitAttr());
-  Value memory = b.create<vm::NewOp>(loc, memoryType(dtype), constant(elementsOf(shape)));
-  b.create<vm::CopyOp>(loc, memory, given);
+Value TaskProgram::memoryOf(Value given, Value elements) {
+  return b.create<vm::ReshapeOp>(loc, memoryLike(given), given, elements);
+}
+
+Value TaskProgram::number(Value given) {
+  Value zero = constant(int64_t(0));
+  return read(memoryOf(given, constant(int64_t(1))), zero);
+}
+
+Value TaskProgram::output(Value given, Value elements, bool isGiven) {
+  Value memory = b.create<vm::NewOp>(loc, memoryLike(given), elements);
+  if (isGiven) {
+    b.create<vm::CopyOp>(loc, memory, memoryOf(given, elements));
+    return memory;
+  }
+  Value count = constant(int64_t(1));
+  for (int64_t axis = 0; axis < cast<RankedTensorType>(given.getType()).getRank(); ++axis)
+    count = binary(NodeKind::Mul, count, extent(given, axis));
+  Value none = binary(NodeKind::Eq, count, constant(int64_t(0))), all = binary(NodeKind::Eq, count, elements);
+  check(NodeKind::Ne, binary(NodeKind::Or, none, all), constant(int64_t(0)),
+        "an output is given with another number of elements than the program writes");
+  Block *start = block(), *copy = addBlock();
+  b.create<vm::CopyOp>(loc, memory, memoryOf(given, elements));
+  Block *behind = addBlock();
+  goOn(copy);
+  branch(behind);
+  goOn(start);
+  branch(condition(none), behind, copy);
+  goOn(behind);
   return memory;
 }
 
@@ -57,7 +78,7 @@ OwningOpRef<ModuleOp> TaskProgram::finish(ArrayRef<Result> results) {
   for (const Result &result : results) {
     Type element = cast<RankedTensorType>(result.memory.getType()).getElementType();
     values.push_back(
-        b.create<vm::ReshapeOp>(loc, RankedTensorType::get(result.shape, element), result.memory, ValueRange()));
+        b.create<vm::ReshapeOp>(loc, RankedTensorType::get(result.shape, element), result.memory, result.extents));
     names.push_back(b.getDictionaryAttr(b.getNamedAttr(top::kNameAttr, b.getStringAttr(result.name))));
   }
   b.create<func::ReturnOp>(loc, values);

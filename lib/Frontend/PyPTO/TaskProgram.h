@@ -18,15 +18,21 @@ public:
   TaskProgram(mlir::MLIRContext &context, const std::string &name, const pypto::ir::Span &span);
 
   // Ports. Outputs are given in the order of the function's results.
-  /// The memory of an input. `isNumber`: gives its only element.
-  mlir::Value input(const std::string &name, llvm::ArrayRef<int64_t> shape, pypto::DataType dtype, bool isNumber);
-  /// The memory of an output that begins with what it is given; `preset`: which is no input.
-  mlir::Value output(const std::string &name, llvm::ArrayRef<int64_t> shape, pypto::DataType dtype, bool preset);
+  /// What a run gives; dynamic extents are those of the run. `isPreset`: the contents of an output, which is no input.
+  mlir::Value port(const std::string &name, llvm::ArrayRef<int64_t> shape, pypto::DataType dtype, bool isPreset);
+  mlir::Value extent(mlir::Value given, int64_t axis);
+  /// The memory of a port of so many elements; of an output a copy that begins with what a run gives. `isGiven`: a run
+  /// gives all of it, else all or nothing.
+  mlir::Value memoryOf(mlir::Value given, mlir::Value elements);
+  mlir::Value output(mlir::Value given, mlir::Value elements, bool isGiven);
+  /// The only element of a port; null where the host has no numbers of this type.
+  mlir::Value number(mlir::Value given);
   /// The module, with memories returned by name. Nothing may be emitted any more.
   struct Result {
     std::string name;
     mlir::Value memory;
     llvm::SmallVector<int64_t> shape;
+    llvm::SmallVector<mlir::Value> extents; ///< those that are dynamic
   };
   mlir::OwningOpRef<mlir::ModuleOp> finish(llvm::ArrayRef<Result> results);
 
@@ -69,7 +75,6 @@ public:
 private:
   mlir::Value compare(pypto::ir::NodeKind kind, mlir::Value a, mlir::Value b);
   mlir::Value make(const char *kind, mlir::Value a, mlir::Value b2);
-  mlir::Value argument(const std::string &name, llvm::ArrayRef<int64_t> shape, pypto::DataType dtype);
   mlir::Type memoryType(pypto::DataType dtype);
 
   mlir::MLIRContext &context;

@@ -51,7 +51,8 @@ class CompiledProgram(Dispatch):
     `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
 
     `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program. A program
-    that leaves extents open (pl.dynamic) is compiled at the first call with each set of `sizes`; `pmodel` is None then.
+    that leaves extents open (pl.dynamic) is compiled once for all sizes. Where its kernels depend on them it is
+    compiled at the first call with each set of `sizes`; `pmodel` is None then.
     `recording`: what runs leave (pypto.runtime.records).
     """
 
@@ -63,13 +64,16 @@ class CompiledProgram(Dispatch):
         self._describe(program, main.name, config.platform, types, directions, bool(main.return_types))
         self._config, self._sizes, self._numbers = config, sizes or {}, numbers or {}
         self._order(order or types)
-        extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
-        symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
-        self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
-        if self._open:
+        self._find_open()
+        try:
+            self._session, self.pmodel = self._compile(config)
+        except errors.PlacedError:
+            if not self._open:
+                raise
             return
-        self._session, self.pmodel = self._compile(config)
         self._find_made()
+        if self._open and any(None in each.shape for each in self._made.values()):
+            self._session = self.pmodel = None  # memory for what it returns is made before the run
 
     def _describe(self, program, name, platform, types, directions, has_return):
         """What is known of it before it is compiled; `directions`: in, out or inout by parameter."""
@@ -84,6 +88,11 @@ class CompiledProgram(Dispatch):
     def _order(self, order):
         self.param_names = list(order)
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
+
+    def _find_open(self):
+        extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
+        symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
+        self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
 
     def _find_made(self):
         outputs = {each.name: each for each in self._session.get_outputs()}
@@ -106,8 +115,14 @@ class CompiledProgram(Dispatch):
         made._kernels, made.output_dir, made.pmodel = meta["kernels"], Path(folder), file.read_bytes()
         made._program_name = meta["program"]
         made._session = runtime.InferenceSession(file)
+        made._find_open()
         made._find_made()
         return made
+
+    @property
+    def types(self):
+        """The types of the parameters, by name."""
+        return self._types
 
     @property
     def processor(self):
@@ -173,21 +188,24 @@ class CompiledProgram(Dispatch):
             with records.recorded(self, wanted, config.save_kernels_dir):
                 return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
-        if self._open:
-            return self._of_sizes(args, keywords, inputs)(*args, **keywords)
+        sizes = self._sizes_of(args, keywords, inputs)
+        if self._open and (self._session is None or self.recording):  # what is recorded are launches of known sizes
+            return self._of_sizes(sizes)(*args, **keywords)
         made = None
         if self._fresh and not keywords and len(args) == len(inputs):
-            made = self._make_outputs(args)
+            made = self._make_outputs(args, sizes)
             given = {**dict(zip(inputs, args, strict=True)), **made}
             args = [given[name] for name in self.param_names]
-        returned = self.launch(self._read(args, keywords), args)
+        returned = self.launch(self._read(args, keywords, sizes), args)
         results = [*(made or {}).values(), *returned]
         if made is None and not returned:
             return None
         return tuple(results) if len(results) > 1 else results[0]
 
-    def _of_sizes(self, args, keywords, inputs):
-        """The program for the sizes of these arguments."""
+    def _sizes_of(self, args, keywords, inputs):
+        """The extents that the program leaves open, as these arguments have them. ValueError."""
+        if not self._open:
+            return self._sizes
         from pypto.jit.arguments import Shaped, read
 
         names = self.param_names if keywords or len(args) != len(inputs) else inputs
@@ -198,13 +216,17 @@ class CompiledProgram(Dispatch):
         missing = [each for each in self._open if each not in sizes]
         if missing:
             raise ValueError(f"{self._name}: no argument says the extent {missing[0]}")
+        return sizes
+
+    def _of_sizes(self, sizes):
+        """The program for these sizes alone."""
         key = tuple(sorted(sizes.items()))
         if key not in self._sized:
             self._sized[key] = type(self)(self.program, self._config, self.param_names, self._numbers, sizes)
         self._sized[key].recording = self.recording
         return self._sized[key]
 
-    def _read(self, args, keywords):
+    def _read(self, args, keywords, sizes):
         """What was passed by parameter name, of the types that the program was compiled for. TypeError, ValueError."""
         from pypto.jit.arguments import Shaped, bound, read
         from pypto.jit.definition import fingerprint
@@ -217,7 +239,7 @@ class CompiledProgram(Dispatch):
                 values[each] = self._number(each, value)
                 continue
             if each in self._types:
-                expected, key = self._key(each), value.key if isinstance(value, Shaped) else fingerprint(value)
+                expected, key = self._key(each, sizes), value.key if isinstance(value, Shaped) else fingerprint(value)
             else:
                 expected, key = fingerprint(self._numbers.get(each)), fingerprint(value)
             if key != expected and not _same_bits(key, expected):
@@ -235,16 +257,16 @@ class CompiledProgram(Dispatch):
         held = np.array([scalar(where, value, dtype)], array_type(dtype.name))
         return Buffer(held.shape, dtype, held, False)
 
-    def _key(self, name):
+    def _key(self, name, sizes):
         type_ = self._types[name]
-        return tuple(extent_of(each, self._sizes) for each in type_.shape), type_.dtype.name
+        return tuple(extent_of(each, sizes) for each in type_.shape), type_.dtype.name
 
-    def _make_outputs(self, args):
+    def _make_outputs(self, args, sizes):
         from pypto.jit.arguments import array_type
 
         made = {}
         for name in self._fresh:
-            shape, dtype = self._key(name)
+            shape, dtype = self._key(name, sizes)
             made[name] = _zeros(shape, array_type(dtype), args)
         return made
 
@@ -270,7 +292,8 @@ class CompiledProgram(Dispatch):
         if self.recording:
             records.run(self, memory)
         else:
-            errors.of_run(self.program, self._session.run_in_place, memory)
+            shapes = {name: buffer.shape for name, buffer in buffers.items()}
+            errors.of_run(self.program, self._session.run_in_place, memory, shapes)
         return returned
 
 

@@ -62,8 +62,8 @@ class DistributedCompiledProgram(CompiledProgram):
         finally:
             self._bound = {}
 
-    def _of_sizes(self, args, keywords, inputs):
-        made = super()._of_sizes(args, keywords, inputs)
+    def _of_sizes(self, sizes):
+        made = super()._of_sizes(sizes)
         made._bound = self._bound
         return made
 

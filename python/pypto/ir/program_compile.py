@@ -64,7 +64,7 @@ def compile_program(
 
 
 def _write_binaries(compiled, program, folder, config):
-    """NAME.pto and NAME.pmodel, where no extent is left to the calls."""
+    """NAME.pto and NAME.pmodel, where these are not of one set of sizes."""
     if compiled.pmodel is not None:
         folder.mkdir(parents=True, exist_ok=True)
         compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)

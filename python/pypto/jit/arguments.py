@@ -30,7 +30,7 @@ class Shaped:
 
     @property
     def key(self):
-        return self.shape, self.dtype.name
+        return tuple(getattr(each, "name_hint", each) for each in self.shape), self.dtype.name
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ class Callees:
         if not isinstance(symbol, DynVar) or not isinstance(axis, int) or not 0 <= axis < len(shape):
             self.fail(ParserTypeError, "bind_dynamic takes an axis of the tensor and a pl.dynamic", node)
         try:
-            self.bind_size(symbol, shape[axis].value, "bind_dynamic")
+            self.bind_size(symbol, getattr(shape[axis], "value", shape[axis]), "bind_dynamic")
         except ValueError as error:
             self.fail(ParserTypeError, str(error), node)
 
@@ -111,8 +111,8 @@ class Callees:
         values, passed = {}, []
         for name, value in given.items():
             if isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType):
-                shape = [each.value if isinstance(each, ir.ConstInt) else None for each in value.type.shape]
-                if None in shape:
+                shape = [each.value if isinstance(each, ir.ConstInt) else each for each in value.type.shape]
+                if not all(isinstance(each, (int, ir.Var)) for each in shape):
                     self.fail(UnsupportedFeatureError, f"{name} has an extent known at run time", node)
                 values[name] = Shaped(tuple(shape), value.type.dtype)
                 passed.append(value)

@@ -3,6 +3,7 @@
 import inspect
 import sys
 
+from pypto.ir.extents import sizes_of
 from pypto.jit.definition import Definition, fingerprint
 from pypto.runtime.records import Wanted, recorded
 
@@ -17,13 +18,15 @@ def key_of(value):
 class JITFunction(Definition):
     """What `@pl.jit` gives: `f(*tensors, config=None)` runs it and writes its outputs in place.
 
-    `_cache` holds a CompiledProgram for each specialisation. Wrong arguments: TypeError, ValueError that name the
-    parameter. A ParserError says what of the language is wrong or not supported, with file, line and column.
+    `_cache` holds a CompiledProgram for each specialisation; what pl.dynamic names is no part of it where kernels do
+    not depend on it. Wrong arguments: TypeError, ValueError that name the parameter. A
+    ParserError says what of the language is wrong or not supported, with file, line and column.
     """
 
     def __init__(self, held, names, kind=""):
         super().__init__(held, names, kind)
         self._cache = {}
+        self._sized = set()  # keys of what is compiled for each size
 
     def __call__(self, *args, config=None, **keywords):
         config = _config(config)
@@ -79,16 +82,46 @@ class JITFunction(Definition):
 
     def _compiled(self, args, keywords, config):
         values, closure = self.values(args, keywords), self.closure()
-        keys = tuple(key_of(value) for value in values.values())
+        compiled = None if Wanted.from_run_config(config).any() else self._for_all_sizes(values, closure, config)
+        return compiled or self._specialised(values, values, closure, config), values
+
+    def _specialised(self, values, known, closure, config):
+        """The CompiledProgram for what is `known` of values."""
+        from pypto.jit.arguments import Shaped
+
+        keys = tuple(key_of(value) for value in known.values())
         key = keys, self.folded(closure, (self,)), config.platform, config.strategy, config.ranks, config.mode
         compiled = self._cache.get(key)
         if compiled is None:
-            from pypto.jit.arguments import Shaped
-
             numbers = {name: value for name, value in values.items() if not isinstance(value, Shaped)}
-            compiled = self._made(self.program(values, closure), config, numbers)
+            compiled = self._made(self.program(known, closure), config, numbers)
             self._cache[key] = compiled
-        return compiled, values
+        return compiled
+
+    def _for_all_sizes(self, values, closure, config):
+        """The CompiledProgram that takes every size of what is left to pl.dynamic; None where nothing is, or where
+        what is compiled depends on the sizes. ValueError for arguments that differ in one of them."""
+        from pypto.jit.arguments import Shaped
+        from pypto.jit.specialise import open_axes, opened
+        from pypto.language.parser.diagnostics import PlacedError
+
+        axes = open_axes(self.source()[0], closure)
+        if not axes or self.kind == "host":
+            return None
+        known = opened(values, axes)
+        key = tuple(key_of(value) for value in known.values()), self.folded(closure, (self,)), config.platform
+        if key in self._sized:
+            return None
+        try:
+            compiled = self._specialised(values, known, closure, config)
+        except PlacedError:
+            compiled = None
+        if compiled is None or compiled.pmodel is None:
+            self._sized.add(key)
+            return None
+        shapes = {name: value.shape for name, value in values.items() if isinstance(value, Shaped)}
+        sizes_of(self.__name__, compiled.types, shapes)
+        return compiled
 
 
 def _config(config):

@@ -39,7 +39,9 @@ class JitParser(Callees, FunctionParser):
         self.filling = None  # the argument whose annotation is read
         self.in_kernel = self.is_host = False
         self.promotes = False  # what is written without a direction is InOut, where nothing is run
-        self.sizes = {}  # of extents that pl.dynamic names, by its object
+        # Without tensors what annotations leave to pl.dynamic stays open.
+        self.leaves_open = not any(isinstance(each, Shaped) for each in values.values())
+        self.sizes = {}  # of extents that pl.dynamic names, by its object: numbers, or variables where they stay open
 
     def specialise(self, node, is_host=False, promotes=False):
         """The Program of the entry, an orchestrator, and the kernels that it calls. ParserError otherwise."""
@@ -184,7 +186,7 @@ class JitParser(Callees, FunctionParser):
 
     def bind_size(self, symbol, size, where):
         known = self.sizes.setdefault(symbol, size)
-        if known != size:
+        if isinstance(known, int) and isinstance(size, int) and known != size:
             raise ValueError(f"{where}: {symbol.name} is {size} here and {known} elsewhere")
 
     def is_bare(self, annotation):
@@ -201,13 +203,10 @@ class JitParser(Callees, FunctionParser):
             raise TypeError(f"{where}: expects a tensor, not {number}")
         if value.dtype != wanted.dtype:
             raise TypeError(f"{where}: expects {wanted.dtype.name}, not {value.dtype.name}")
-        if not all(isinstance(each, ir.ConstInt) for each in wanted.shape):
-            hint = "write `pl.Tensor`, which is compiled for each size"
-            self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
-        shape = [each.value for each in wanted.shape]
+        shape = [getattr(each, "value", None) for each in wanted.shape]  # None: what the run says
         if len(shape) != len(value.shape):
             raise ValueError(f"{where}: expects {len(shape)} axes, {shape}, not {list(value.shape)}")
-        if shape != list(value.shape):
+        if any(isinstance(size, int) and each not in (None, size) for each, size in zip(shape, value.shape)):
             raise ValueError(f"{where}: expects shape {shape}, not {list(value.shape)}")
 
     def type_Tensor(self, node, items, make=ir.TensorType):
@@ -255,6 +254,8 @@ class JitParser(Callees, FunctionParser):
         if isinstance(value, DynVar):
             if value in self.sizes:
                 return self.sizes[value]
+            if self.filling is None and self.leaves_open:
+                return super().closure_value(value, node)
             hint = "name it in the shape of a tensor that is passed"
             self.fail(UnsupportedFeatureError, f"{value.name} has no size here", node, hint)
         return super().closure_value(value, node)
@@ -287,15 +288,52 @@ class JitParser(Callees, FunctionParser):
                 )
 
 
+def open_axes(node, closure):
+    """The axes whose extents a definition leaves to pl.dynamic, in annotations or by bind_dynamic: by parameter, the
+    object by axis, or the text of an extent that follows from some."""
+    axes = {}
+    for each in (*node.args.posonlyargs, *node.args.args):
+        for part in ast.walk(each.annotation) if each.annotation is not None else ():
+            if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Tuple):
+                for axis, extent in enumerate(getattr(part.slice.elts[0], "elts", [])):
+                    names = [closure.get(name.id) for name in ast.walk(extent) if isinstance(name, ast.Name)]
+                    if any(isinstance(symbol, DynVar) for symbol in names):
+                        whole = names[0] if isinstance(extent, ast.Name) else ast.unparse(extent)
+                        axes.setdefault(each.arg, {})[axis] = whole
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "bind_dynamic" and len(each.args) == 2:
+            tensor, axis = getattr(each.func.value, "id", None), getattr(each.args[0], "value", None)
+            symbol = closure.get(getattr(each.args[1], "id", ""))
+            if isinstance(symbol, DynVar) and tensor and isinstance(axis, int):
+                axes.setdefault(tensor, {})[axis] = symbol
+    return axes
+
+
+def opened(values, axes):
+    """What a specialisation for all sizes knows of arguments: the variables in place of extents at these axes."""
+    held = dict(values)
+    for name, symbols in axes.items():
+        value = values.get(name)
+        if isinstance(value, Shaped):
+            shape = list(value.shape)
+            for axis, symbol in symbols.items():
+                if axis < len(shape):
+                    shape[axis] = symbol.variable() if isinstance(symbol, DynVar) else symbol
+            held[name] = Shaped(tuple(shape), value.dtype)
+    return held
+
+
 def references(node):
     """Dotted names that a definition reads: what a specialisation may fold."""
     found, inner = set(), set()
+    local = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    local |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     for each in ast.walk(node):
         names, base = [], each
         while isinstance(base, ast.Attribute):
             names.insert(0, base.attr)
             inner.add(id(base.value))
             base = base.value
-        if isinstance(base, ast.Name) and id(each) not in inner:
+        if isinstance(base, ast.Name) and id(each) not in inner and base.id not in local:
             found.add((base.id, *names))
     return sorted(found)
