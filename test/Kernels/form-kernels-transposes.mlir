@@ -49,3 +49,31 @@ func.func @main(%x: tensor<1x3x8x16xf32>, %y: tensor<1x3x8x16xf32>) -> tensor<1x
   %1 = linalg.transpose ins(%0 : tensor<1x3x8x16xf32>) outs(%t : tensor<1x8x16x3xf32>) permutation = [0, 2, 3, 1] loc("nhwc")
   return %1 : tensor<1x8x16x3xf32>
 }
+
+// -----
+
+// A border between them is a kernel of its own.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_half
+// CHECK: top.launch @k1_border
+// CHECK: top.launch @k2_nhwc
+// ALL-LABEL: func.func @main
+// PTO-LABEL: func.func private @k2_nhwc
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @main(%x: tensor<1x3x8x15xf32>) -> tensor<1x8x16x3xf16> {
+  %zero = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<1x3x8x15xf16>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x3x8x15xf32>) outs(%e : tensor<1x3x8x15xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %a = arith.truncf %in to_nearest_even : f32 to f16
+    linalg.yield %a : f16
+  } -> tensor<1x3x8x15xf16> loc("half")
+  %p = tensor.pad %0 low[0, 0, 0, 0] high[0, 0, 0, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f16
+  } : tensor<1x3x8x15xf16> to tensor<1x3x8x16xf16> loc("border")
+  %t = tensor.empty() : tensor<1x8x16x3xf16>
+  %1 = linalg.transpose ins(%p : tensor<1x3x8x16xf16>) outs(%t : tensor<1x8x16x3xf16>) permutation = [0, 2, 3, 1] loc("nhwc")
+  return %1 : tensor<1x8x16x3xf16>
+}

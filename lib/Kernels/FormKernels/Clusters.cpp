@@ -328,8 +328,9 @@ static bool followsProduct(const Cluster &chain, const Clusters &clusters) {
 void Builder::absorbInput(Cluster &cluster) {
   Operation *reader = cluster.ops.front();
   bool moves = isa<linalg::TransposeOp>(reader);
+  // The border of a window is made in its kernel; any other is a kernel of its own.
   if (auto pad = reader->getOperand(0).getDefiningOp<tensor::PadOp>()) {
-    if (!pad->hasOneUse())
+    if (moves || !pad->hasOneUse())
       return;
     reader = pad;
   }
