@@ -168,3 +168,33 @@ func.func @loop_in_arm(%g: !pto.partition_tensor_view<64x128xf32>, %c: i1, %n: i
   pto.tstore ins(%e : !T) outs(%g : !pto.partition_tensor_view<64x128xf32>)
   return
 }
+
+// -----
+
+!T = !pto.tile_buf<vec, 128x128xf32>
+!C = !pto.tile_buf<vec, 128x1xf32, blayout=col_major>
+!G = !pto.partition_tensor_view<128x128xf32>
+// Three tiles of 64 KiB are needed at once in 184: the result of an op by elements lies where its operand lay.
+// CHECK-LABEL: func.func @in_place
+func.func @in_place(%g: !G) {
+  // CHECK: %[[K:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[K]]
+  %keep = pto.alloc_tile : !T
+  // CHECK: %[[A:.*]] = arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[A]]
+  %a = pto.alloc_tile : !T
+  // CHECK: %[[B:.*]] = arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[B]]
+  %b = pto.alloc_tile : !T
+  // CHECK: %[[D:.*]] = arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[D]]
+  %d = pto.alloc_tile : !T
+  %c = pto.alloc_tile : !C
+  pto.tload ins(%g : !G) outs(%keep : !T)
+  pto.tload ins(%g : !G) outs(%a : !T)
+  pto.texp ins(%a : !T) outs(%b : !T)
+  pto.trowexpandmul ins(%b, %c : !T, !C) outs(%d : !T)
+  pto.tadd ins(%d, %keep : !T, !T) outs(%keep : !T)
+  pto.tstore ins(%keep : !T) outs(%g : !G)
+  return
+}

@@ -1,12 +1,12 @@
 //===- PlanLocalMemory.cpp - give every alloc_tile its address --------------------------===//
 //
-// One memory at a time: number the ops, derive when each tile is in use, place the tiles. Placing tries three orders
-// and takes the first that fits: no sharing, first fit in the order of first use, first fit with large tiles first.
+// One memory at a time: number the ops, derive when each tile is in use, place the tiles (TilePlacement.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
 #include "QueueBuffers.h"
+#include "TilePlacement.h"
 #include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
@@ -30,15 +30,6 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// A tile to place, or one that the program placed (`fixed`), or a reserved buffer at an address (no `alloc`). The
-/// lifetime is inclusive on both ends.
-struct Tile {
-  AllocTileOp alloc;
-  int64_t bytes;
-  int64_t first, last;
-  bool fixed = false;
-  int64_t address = 0;
-};
 /// First and last number of the ops inside an op, itself included.
 using Numbering = DenseMap<Operation *, std::pair<int64_t, int64_t>>;
 } // namespace
@@ -97,42 +88,32 @@ static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &
   return {first, last};
 }
 
-/// Lowest address at which `tile` meets no placed tile that is alive with it.
-static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_t alignment, bool share) {
-  SmallVector<std::pair<int64_t, int64_t>> taken;
-  for (const Tile *other : placed)
-    if (!share || other->fixed || (other->first <= tile.last && tile.first <= other->last))
-      taken.emplace_back(other->address, other->address + other->bytes);
-  llvm::sort(taken);
-  int64_t at = 0;
-  for (auto [begin, end] : taken) {
-    if (at + tile.bytes <= begin)
-      break;
-    at = std::max(at, pto_mlir::roundUp(end, alignment));
-  }
-  return at;
+/// The operands that an op of a single vector instruction reads element by element, each before it writes that element.
+static SmallVector<Value, 2> elementwiseReads(Operation *op) {
+  if (isa<TAddOp, TSubOp, TMulOp, TMaxOp, TMinOp, TAddSOp, TMulSOp, TMaxSOp, TMinSOp, TExpOp, TAbsOp, TReluOp>(op))
+    return getTileReads(op);
+  if (isa<TRowExpandSubOp, TRowExpandMulOp>(op) && getTileReads(op).size() == 2) // without scratch
+    return {getTileReads(op).front()};
+  return {};
 }
 
-/// Places `tiles` in order; returns the bytes needed. In the order of first use, tiles that are no more alive are alive
-/// with none of those to come.
-static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_t alignment, bool share) {
-  SmallVector<const Tile *> placed;
-  int64_t need = 0;
-  for (const Tile &tile : tiles)
-    if (tile.fixed) {
-      placed.push_back(&tile);
-      need = std::max(need, tile.address + tile.bytes);
+/// The tiles in whose place the op at `first` may compute `alloc`: operands of its type, of which it reads nothing
+/// else.
+static SmallVector<AllocTileOp, 2> replaceableOperands(AllocTileOp alloc, int64_t first, const Numbering &numbers) {
+  SmallVector<AllocTileOp, 2> found;
+  for (Operation *user : alloc->getUsers()) {
+    SmallVector<Value> reads = getTileReads(user);
+    if (numbers.lookup(user).first != first || llvm::is_contained(reads, alloc.getResult()))
+      continue;
+    for (Value operand : elementwiseReads(user)) {
+      auto source = operand.getDefiningOp<AllocTileOp>();
+      bool readsParts = llvm::any_of(
+          reads, [&](Value read) { return read != operand && getAliasRoot(read) == getAliasRoot(operand); });
+      if (source && source.getType() == alloc.getType() && !readsParts)
+        found.push_back(source);
     }
-  bool byUse = share && llvm::is_sorted(order, [&](size_t a, size_t b) { return tiles[a].first < tiles[b].first; });
-  for (size_t i : order) {
-    Tile &tile = tiles[i];
-    if (byUse)
-      llvm::erase_if(placed, [&](const Tile *other) { return !other->fixed && other->last < tile.first; });
-    tile.address = lowestFit(tile, placed, alignment, share);
-    placed.push_back(&tile);
-    need = std::max(need, tile.address + tile.bytes);
   }
-  return need;
+  return found;
 }
 
 namespace {
@@ -159,6 +140,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
         return;
       auto [first, last] = lifetime(alloc, numbers);
       Tile tile{alloc, getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc), first, last};
+      if (getBuffers(alloc) == 1)
+        tile.operands = replaceableOperands(alloc, first, numbers);
       if (alloc.getAddr()) {
         tile.fixed = true;
         tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
@@ -200,36 +183,6 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
           setAddress(tile, turns);
     }
     return WalkResult::advance();
-  }
-
-  struct Placement {
-    bool fits;
-    int64_t need; // bytes, of the best order that was tried
-  };
-
-  /// Places the tiles of one memory within `limit`.
-  static Placement placeWithin(MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
-    SmallVector<size_t> byUse, bySize;
-    for (size_t i = 0; i < tiles.size(); ++i)
-      if (!tiles[i].fixed && tiles[i].last >= 0) // a tile that nothing uses needs no bytes
-        byUse.push_back(i);
-    llvm::sort(byUse, [&](size_t a, size_t b) { return std::pair(tiles[a].first, a) < std::pair(tiles[b].first, b); });
-    bySize = byUse;
-    llvm::sort(bySize, [&](size_t a, size_t b) {
-      return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b);
-    });
-    int64_t need = 0;
-    for (size_t i : byUse)
-      need += tiles[i].bytes;
-    if (need <= limit.bytes)
-      need = place(tiles, byUse, limit.alignment, /*share=*/false);
-    if (need <= limit.bytes)
-      return {true, need};
-    need = place(tiles, byUse, limit.alignment, /*share=*/true);
-    if (need <= limit.bytes)
-      return {true, need};
-    need = std::min(need, place(tiles, bySize, limit.alignment, /*share=*/true));
-    return {need <= limit.bytes, need};
   }
 
   /// Places the tiles so that `reserved` bytes are free behind them, else so that they fit at least: reserved buffers
