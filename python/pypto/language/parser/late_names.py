@@ -6,30 +6,28 @@ from pypto.language.parser import scalars
 from pypto.pypto_core import DataType, ir
 
 
-def _occurrences(node, straight):
-    """(name, whether it is read, whether that surely happens) below a node, in the order of evaluation."""
-    if isinstance(node, ast.Name):
-        yield node.id, isinstance(node.ctx, ast.Load), straight
-        return
-    inner = straight and not isinstance(node, (ast.If, ast.For, ast.While))
-    parts = list(ast.iter_child_nodes(node))
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        parts = [part for part in (node.value,) if part is not None] + [
-            part for part in parts if part is not node.value
-        ]
-    elif isinstance(node, ast.For):
-        parts = [node.iter, node.target, *node.body, *node.orelse]
-    for part in parts:
-        yield from _occurrences(part, inner)
-
-
-def is_read(name, nodes):
-    """Whether statements read a name before they bind it."""
+def _first(name, nodes):
+    """Whether nodes, in the order of evaluation, read a name first: True; surely bind it first: False; else None."""
     for node in nodes:
-        for found, read, surely in _occurrences(node, True):
-            if found == name and (read or surely):
-                return read
-    return False
+        found = _first_in(name, node)
+        if found is not None:
+            return found
+    return None
+
+
+def _first_in(name, node):
+    if isinstance(node, ast.Name):
+        return isinstance(node.ctx, ast.Load) if node.id == name else None
+    if isinstance(node, (ast.If, ast.For, ast.While)):
+        head = _first(name, [node.iter if isinstance(node, ast.For) else node.test])
+        target = [node.target] if isinstance(node, ast.For) else []
+        arms = [_first(name, [*target, *node.body]), _first(name, node.orelse)]
+        if head is not None or True in arms:
+            return head is not False
+        return False if isinstance(node, ast.If) and arms == [False, False] else None  # a loop may have no turn
+    targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+    parts = list(ast.iter_child_nodes(node))
+    return _first(name, sorted(parts, key=lambda part: any(part is target for target in targets)))
 
 
 class LateNames:
@@ -38,7 +36,7 @@ class LateNames:
     following = ()
 
     def read_later(self, name):
-        return is_read(name, [node for nodes in reversed(self.following) for node in nodes])
+        return _first(name, [node for nodes in reversed(self.following) for node in nodes]) is True
 
     def late(self, after, known, node):
         """[(name, IterArg)] of the names that the body binds first and that are read behind the loop. Before the first
@@ -54,12 +52,12 @@ class LateNames:
                 continue
             if scalars.is_number(value):
                 value = self.as_expr(value, node)
-            init = self.undefined(value, node) if isinstance(value, ir.Expr) else None
+            init = self.undefined(name, value, node) if isinstance(value, ir.Expr) else None
             if init is not None:
                 found.append((name, ir.IterArg(name, init.type, init, self.span(node))))
         return found
 
-    def undefined(self, value, node):
+    def undefined(self, name, value, node):
         """Some value of that type, made before the loop; None where its extents are not known there."""
         span, kind = self.span(node), value.type
         if isinstance(kind, ir.ScalarType):
@@ -70,10 +68,10 @@ class LateNames:
             return None
         if not all(isinstance(each, ir.ConstInt) or each in self.env.values() for each in kind.shape):
             return None
-        name, keywords = "tensor.create_tensor", {"dtype": kind.dtype}
+        op, keywords = "tensor.create_tensor", {"dtype": kind.dtype}
         if isinstance(kind, ir.TileType):
-            name, keywords["target_memory"] = "tile.create_tile", kind.memory_space or ir.MemorySpace.Vec
-        made = ir.create_op(name, list(kind.shape), span=span, **keywords)
-        var = ir.Var("undefined", made.type, span)
+            op, keywords["target_memory"] = "tile.create_tile", kind.memory_space or ir.MemorySpace.Vec
+        made = ir.create_op(op, list(kind.shape), span=span, **keywords)
+        var = ir.Var(f"undefined_{name}", made.type, span)
         self.emit(ir.AssignStmt(var, made, span))
         return var
