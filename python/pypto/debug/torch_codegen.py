@@ -14,6 +14,7 @@ import keyword
 import re
 from pathlib import Path
 
+from pypto.ir.bodies import statements_in_order
 from pypto.language.parser.diagnostics import UnsupportedFeatureError
 from pypto.pypto_core import DataType, ir
 
@@ -328,9 +329,8 @@ class _Function:
 
     def group(self, function):
         """Its calls run at once."""
-        stmts = function.body.stmts if isinstance(function.body, ir.SeqStmts) else [function.body]
         calls, ends = [], []
-        for stmt in stmts:
+        for stmt in statements_in_order(function.body):
             value = getattr(stmt, "value", None) if isinstance(stmt, ir.AssignStmt) else getattr(stmt, "expr", None)
             if isinstance(value, ir.Call) and isinstance(value.op, ir.GlobalVar):
                 callee = self.program.functions[value.op.name]

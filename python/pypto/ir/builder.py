@@ -14,6 +14,7 @@
 import sys
 from contextlib import contextmanager
 
+from pypto.ir.bodies import sequence
 from pypto.pypto_core import DataType, ir
 
 
@@ -35,7 +36,7 @@ class _Body:
         self.span = span
 
     def result(self):
-        return self.statements[0] if len(self.statements) == 1 else ir.SeqStmts(self.statements, self.span)
+        return sequence(self.statements, self.span)
 
 
 class FunctionBuilder:

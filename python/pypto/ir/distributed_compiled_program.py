@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from pypto.ir.bodies import statements_in_order
 from pypto.ir.compiled_program import CompiledProgram, main_of
 from pypto.language.parser.diagnostics import UnsupportedFeatureError
 from pypto.language.parser.function_parser import returned_parameters, statements
@@ -96,8 +97,7 @@ def sub_worker_calls(program, main):
     calls in loops and branches, and for tensors that are no parameters."""
     workers = {each.name for each in program.functions.values() if each.role == ir.Role.SubWorker}
     roots, found = {param: param.name_hint for param in main.params}, []
-    body = main.body.stmts if isinstance(main.body, ir.SeqStmts) else [main.body]
-    for stmt in body:
+    for stmt in statements_in_order(main.body):
         call = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
         if isinstance(stmt, ir.ReturnStmt) or not isinstance(call, (ir.Call, ir.Var)):
             continue
@@ -117,7 +117,7 @@ def sub_worker_calls(program, main):
             given = [call.args[number] for number in numbers or outputs[:1]]
             if len(given) == 1:
                 roots[stmt.var] = roots.get(given[0])
-    _refuse_nested(body, workers)
+    _refuse_nested(statements_in_order(main.body), workers)
     return found
 
 

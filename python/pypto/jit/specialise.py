@@ -2,6 +2,7 @@
 
 import ast
 
+from pypto.ir.bodies import sequence
 from pypto.jit import arguments
 from pypto.jit.arguments import Shaped
 from pypto.jit.callees import Callees, JitProgram
@@ -108,7 +109,7 @@ class JitParser(Callees, FunctionParser):
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
                 self.fail(UnsupportedFeatureError, "nothing may follow return; put it before, or leave it out", stmt)
             self.statement(stmt)
-        return ir.SeqStmts(self.out, self.span(node))
+        return sequence(self.out, self.span(node))
 
     def checked_directions(self, node, made, params, declared, body):
         written, read = set(), set()

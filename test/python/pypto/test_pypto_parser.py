@@ -271,7 +271,7 @@ def test_shapes_known_at_run_time():
     """
     function = pl.parse('M = pl.dynamic("M")\n' + text(body, head))
     extent = function.params[0].type.shape[0]
-    assert extent is function.params[1].type.shape[0].left and extent is function.body.stmts[0].stop
+    assert extent is function.params[1].type.shape[0].left and extent is function.body.stop
     assert 'M = pl.dynamic("M")\n' in str(function)
     ir.assert_structural_equal(pl.parse(str(function)), function)
 
@@ -393,10 +393,16 @@ def test_every_operation_makes_a_call_that_is_printed_and_parsed(name, stub):
     assert held.op.name == name and isinstance(held.type, ir.UnknownType) == (ast.unparse(stub.returns) == "None")
 
 
+def test_one_statement_is_the_body_itself():
+    alone = pl.parse(text("return x", "x: pl.Tensor[[16, 16], pl.FP32]"))
+    assert isinstance(alone.body, ir.ReturnStmt) and alone.body.value[0] is alone.params[0]
+    assert ir.structural_equal(alone, pl.parse(str(alone)))
+
+
 def test_files_are_read_not_run(tmp_path):
     path = tmp_path / "k.py"
     path.write_text(text("return n"))
-    assert pl.loads(path).body.stmts[0].span.filename == str(path)
+    assert pl.loads(path).body.span.filename == str(path)
     with pytest.raises(ValueError, match="Expected @pl.program but found @pl.function"):
         pl.loads_program(path)
     with pytest.raises(ValueError, match="Multiple functions/programs found, and one is wanted: f, f"):

@@ -2,6 +2,7 @@
 
 import ast
 
+from pypto.ir.bodies import sequence, statements_in_order
 from pypto.language.parser.annotations import Annotations
 from pypto.language.parser.calls import Calls
 from pypto.language.parser.control_flow import ControlFlow
@@ -39,10 +40,6 @@ def calls_of(body):
         call = each.value if isinstance(each, ir.AssignStmt) else getattr(each, "expr", None)
         if isinstance(call, ir.Call):
             yield call
-
-
-def statements_in_order(body):
-    return body.stmts if isinstance(body, ir.SeqStmts) else [body]
 
 
 # What operations call the operand that they write, where it is not "out".
@@ -215,7 +212,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         if declared is not None and self.returned and len(declared) != len(self.returned):
             count = len(self.returned)
             self.fail(ParserTypeError, f"{count} values are returned, {len(declared)} declared", node.returns)
-        body = ir.SeqStmts(self.out, self.span(node))
+        body = sequence(self.out, self.span(node))
         found = ir.Function(
             node.name,
             params,
