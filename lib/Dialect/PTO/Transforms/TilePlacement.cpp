@@ -9,18 +9,18 @@ using namespace pto_mlir::pto;
 
 namespace {
 /// What tiles may share: nothing; bytes at different times; those of an operand that an op reads for the last time.
-enum class Sharing { none, inTurn, inPlace };
+enum class TileSharing { none, inTurn, inPlace };
 } // namespace
 
 /// Lowest address at which `tile` meets no placed tile that is alive with it.
-static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_t alignment, Sharing sharing) {
+static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_t alignment, TileSharing sharing) {
   SmallVector<std::pair<int64_t, int64_t>> taken;
   SmallVector<const Tile *> ending; // operands that are not read any more
   for (const Tile *other : placed) {
-    if (sharing == Sharing::inPlace && !other->fixed && other->last == tile.first + 1 &&
+    if (sharing == TileSharing::inPlace && !other->fixed && other->last == tile.first + 1 &&
         llvm::is_contained(tile.operands, other->alloc))
       ending.push_back(other);
-    else if (sharing == Sharing::none || other->fixed || (other->first <= tile.last && tile.first <= other->last))
+    else if (sharing == TileSharing::none || other->fixed || (other->first <= tile.last && tile.first <= other->last))
       taken.emplace_back(other->address, other->address + other->bytes);
   }
   auto isFree = [&](int64_t at) {
@@ -48,7 +48,7 @@ static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_
 
 /// Places `tiles` in order; returns the bytes needed. In the order of first use, tiles that are no more alive are alive
 /// with none of those to come.
-static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_t alignment, Sharing sharing) {
+static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_t alignment, TileSharing sharing) {
   SmallVector<const Tile *> placed;
   int64_t need = 0;
   for (const Tile &tile : tiles)
@@ -56,7 +56,7 @@ static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_
       placed.push_back(&tile);
       need = std::max(need, tile.address + tile.bytes);
     }
-  bool byUse = sharing != Sharing::none &&
+  bool byUse = sharing != TileSharing::none &&
                llvm::is_sorted(order, [&](size_t a, size_t b) { return tiles[a].first < tiles[b].first; });
   for (size_t i : order) {
     Tile &tile = tiles[i];
@@ -83,10 +83,10 @@ Placement pto_mlir::pto::placeWithin(MutableArrayRef<Tile> tiles, const LocalLim
   for (size_t i : byUse)
     need += tiles[i].bytes;
   if (need <= limit.bytes)
-    need = place(tiles, byUse, limit.alignment, Sharing::none);
+    need = place(tiles, byUse, limit.alignment, TileSharing::none);
   if (need <= limit.bytes)
     return {true, need};
-  for (Sharing sharing : {Sharing::inTurn, Sharing::inPlace})
+  for (TileSharing sharing : {TileSharing::inTurn, TileSharing::inPlace})
     for (ArrayRef<size_t> order : {ArrayRef(byUse), ArrayRef(bySize)}) {
       need = std::min(need, place(tiles, order, limit.alignment, sharing));
       if (need <= limit.bytes)

@@ -15,8 +15,7 @@ struct Tile {
   int64_t first, last;
   bool fixed = false;
   int64_t address = 0;
-  llvm::SmallVector<AllocTileOp, 2>
-      operands; // tiles in whose place it may be computed, once they are not read any more
+  llvm::SmallVector<AllocTileOp, 2> operands; // in whose place it may be computed, once they are not read any more
 };
 
 struct Placement {
