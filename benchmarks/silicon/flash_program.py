@@ -1,0 +1,190 @@
+"""Flash attention as a PyPTO program: one kernel of cube and vector cores, for any number of rows of queries and keys.
+
+A block takes one unit of rows of queries after the other. The cube core multiplies them with a tile of keys, the two
+vector cores (half of the rows each) turn the scores into weights of the softmax so far, in f32, the cube core
+multiplies these with the values, and the vector cores add up. Tiles travel in three queues; the cube core is AHEAD
+tiles ahead with the scores, and the vector cores take a sum BEHIND tiles after its weights. What a unit computes does
+not depend on its block, so results are the same bits on any number of blocks. Where units are not a multiple of the
+rows, the last ones overlap and compute some rows twice."""
+
+import pypto.language as pl
+
+KEYS = 128  # of a tile
+MOST_ROWS = 128  # of a unit
+CORES = 24  # that share the rows evenly
+AHEAD, BEHIND = 3, 2
+LOWEST = -3.4028234663852886e38  # below every score, so that no difference is a NaN
+
+
+def round_up(number: int, step: int) -> int:
+    return -(-number // step) * step
+
+
+def rows_of_unit(queries: int) -> int:
+    """Even shares for all cores, of full boxes where there are many; always an even number, or the only row."""
+    rounds = -(-queries // (CORES * MOST_ROWS))
+    even = round_up(-(-queries // (CORES * rounds)), 16)
+    return even if even <= queries else max(queries // 2 * 2, 1)
+
+
+def queue_words(queries: int, head: int) -> int:
+    """f32 words of the kernel's last argument for each block: eight slots of scores, weights and sums."""
+    return 8 * rows_of_unit(queries) * (KEYS * 4 + KEYS * 2 + head * 4) // 4
+
+
+def flash_attention(queries: int, keys: int, head: int, dtype):
+    """softmax(q k^T / sqrt(head)) v of one head: a program of q, k, v and y."""
+    rows = rows_of_unit(queries)
+    box = round_up(rows, 16)  # rows in memory
+    split = 1 if rows > 1 else 0  # how a queue divides a tile: by rows, or not at all
+    half, half_box = (rows // 2, box // 2) if split else (1, 16)
+    units = -(-queries // rows)
+    full, rest = keys // KEYS, keys % KEYS  # tiles, and keys of one more
+    ahead, behind = min(AHEAD, full), min(BEHIND, full)
+    ragged = rest > 0
+    scale = head**-0.5
+    scores, weights, sums = rows * KEYS * 4, rows * KEYS * 2, rows * head * 4  # bytes of a slot
+
+    # Of the cube core.
+
+    @pl.inline
+    def push_scores(left, k, first, count):
+        tile = pl.load(k, [first, 0], [KEYS, head], valid_shape=[count, head], target_memory=pl.Mem.Mat)
+        right = pl.move(pl.tile.transpose_view(tile), target_memory=pl.Mem.Right)
+        pl.tpush_to_aiv(pl.matmul(left, right), split=split, id=0)
+
+    @pl.inline
+    def push_sums(v, first, count):
+        tile = pl.load(v, [first, 0], [KEYS, head], valid_shape=[count, head], target_memory=pl.Mem.Mat)
+        p: pl.Tile[[box, KEYS], dtype, pl.Mem.Mat, pl.TileView(valid_shape=[rows, count])] = pl.tpop_from_aiv(
+            split=split, id=1
+        )
+        factor = pl.move(p, target_memory=pl.Mem.Left)
+        pl.tfree_to_aiv(p, split=split, id=1)
+        pl.tpush_to_aiv(pl.matmul(factor, pl.move(tile, target_memory=pl.Mem.Right)), split=split, id=2)
+
+    # Of a vector core.
+
+    @pl.inline
+    def column(value):
+        return pl.tile.set_validshape(pl.tile.full([half_box, 1], dtype=pl.FP32, value=value), half, 1)
+
+    @pl.inline
+    def push_weights(most, total, count):
+        """Also the maximum and the total with this tile, and by what all before it shrinks."""
+        s: pl.Tile[[half_box, KEYS], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[half, count])] = pl.tpop_from_aic(
+            split=split, id=0
+        )
+        new = pl.maximum(most, pl.mul(pl.row_max(s), scale))
+        shrink = pl.exp(pl.sub(most, new))
+        scaled = pl.mul(s, scale)
+        e = pl.exp(pl.row_expand_sub(scaled, new))
+        added = pl.add(pl.mul(total, shrink), pl.row_sum(e, s))  # s is scratch now
+        pl.tfree_to_aic(s, split=split, id=0)
+        pl.tpush_to_aic(pl.cast(e, dtype, mode="rint"), split=split, id=1)
+        return new, added, shrink
+
+    @pl.inline
+    def add_sums(out, shrink):
+        more: pl.Tile[[half_box, head], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[half, head])] = pl.tpop_from_aic(
+            split=split, id=2
+        )
+        less = pl.row_expand_mul(out, shrink)
+        added = pl.add(less, more)
+        pl.tfree_to_aic(more, split=split, id=2)
+        return added
+
+    @pl.program
+    class FlashAttention:
+        @pl.function(type=pl.FunctionType.AIC)
+        def cube(
+            self,
+            q: pl.Tensor[[queries, head], dtype],
+            k: pl.Tensor[[keys, head], dtype],
+            v: pl.Tensor[[keys, head], dtype],
+            y: pl.Out[pl.Tensor[[queries, head], dtype]],
+        ):
+            scores_there = pl.import_peer_buffer(name="scores", peer_func="vector")
+            pl.aic_initialize_pipe(dir_mask=1, slot_size=scores, c2v_consumer_buf=scores_there, id=0)
+            weights_here = pl.reserve_buffer(name="weights", size=2 * box * KEYS * 2)
+            pl.aic_initialize_pipe(dir_mask=2, slot_size=weights, v2c_consumer_buf=weights_here, local_slot_num=2, id=1)
+            sums_there = pl.import_peer_buffer(name="sums", peer_func="vector")
+            pl.aic_initialize_pipe(dir_mask=1, slot_size=sums, c2v_consumer_buf=sums_there, id=2)
+            for unit in pl.range(pl.tile.get_block_idx(), units, pl.tile.get_block_num()):
+                row = pl.min(unit * rows, queries - rows)
+                part = pl.load(q, [row, 0], [box, head], valid_shape=[rows, head], target_memory=pl.Mem.Mat)
+                left = pl.move(part, target_memory=pl.Mem.Left)
+                for t in pl.range(ahead):
+                    push_scores(left, k, t * KEYS, KEYS)
+                for t in pl.range(ahead, full):
+                    push_scores(left, k, t * KEYS, KEYS)
+                    push_sums(v, (t - ahead) * KEYS, KEYS)
+                if ragged:
+                    push_scores(left, k, full * KEYS, rest)
+                for t in pl.range(full - ahead, full):
+                    push_sums(v, t * KEYS, KEYS)
+                if ragged:
+                    push_sums(v, full * KEYS, rest)
+
+        @pl.function(type=pl.FunctionType.AIV)
+        def vector(
+            self,
+            q: pl.Tensor[[queries, head], dtype],
+            k: pl.Tensor[[keys, head], dtype],
+            v: pl.Tensor[[keys, head], dtype],
+            y: pl.Out[pl.Tensor[[queries, head], dtype]],
+        ) -> pl.Tensor[[queries, head], dtype]:
+            scores_here = pl.reserve_buffer(name="scores", size=2 * half_box * KEYS * 4)
+            pl.aiv_initialize_pipe(dir_mask=1, slot_size=scores, c2v_consumer_buf=scores_here, local_slot_num=2, id=0)
+            weights_there = pl.import_peer_buffer(name="weights", peer_func="cube")
+            pl.aiv_initialize_pipe(dir_mask=2, slot_size=weights, v2c_consumer_buf=weights_there, id=1)
+            sums_here = pl.reserve_buffer(name="sums", size=half_box * head * 4)
+            pl.aiv_initialize_pipe(dir_mask=1, slot_size=sums, c2v_consumer_buf=sums_here, local_slot_num=1, id=2)
+            for unit in pl.range(pl.tile.get_block_idx(), units, pl.tile.get_block_num()):
+                row = pl.min(unit * rows, queries - rows) + pl.tile.get_subblock_idx() * (rows - half)
+                most, total = column(LOWEST), column(0.0)
+                older, newer = column(1.0), column(1.0)  # what two tiles shrink by
+                out = pl.tile.set_validshape(pl.tile.full([half_box, head], dtype=pl.FP32, value=0.0), half, head)
+                for _, (most, total, older, newer) in pl.range(behind, init_values=(most, total, older, newer)):
+                    new, added, shrink = push_weights(most, total, KEYS)
+                    most, total, older, newer = pl.yield_(new, added, newer, shrink)
+                for _, (most, total, older, newer, out) in pl.range(
+                    behind, full, init_values=(most, total, older, newer, out)
+                ):
+                    new, added, shrink = push_weights(most, total, KEYS)
+                    sum_ = add_sums(out, older)
+                    most, total, older, newer, out = pl.yield_(new, added, newer, shrink, sum_)
+                if ragged:
+                    most, total, last = push_weights(most, total, rest)
+                for _, (older, newer, out) in pl.range(behind, init_values=(older, newer, out)):
+                    sum_ = add_sums(out, older)
+                    older, newer, out = pl.yield_(newer, newer, sum_)
+                if ragged:
+                    out = add_sums(out, last)
+                y = pl.store(pl.cast(pl.row_expand_div(out, total), dtype, mode="rint"), [row, 0], y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Group)
+        def both(
+            self,
+            q: pl.Tensor[[queries, head], dtype],
+            k: pl.Tensor[[keys, head], dtype],
+            v: pl.Tensor[[keys, head], dtype],
+            y: pl.Out[pl.Tensor[[queries, head], dtype]],
+        ) -> pl.Tensor[[queries, head], dtype]:
+            self.cube(q, k, v, y)
+            y = self.vector(q, k, v, y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def attention(
+            self,
+            q: pl.Tensor[[queries, head], dtype],
+            k: pl.Tensor[[keys, head], dtype],
+            v: pl.Tensor[[keys, head], dtype],
+            y: pl.Out[pl.Tensor[[queries, head], dtype]],
+        ) -> pl.Tensor[[queries, head], dtype]:
+            y = self.both(q, k, v, y)
+            return y
+
+    return FlashAttention
