@@ -116,7 +116,7 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
                 left = pl.move(part, target_memory=pl.Mem.Left)
                 for t in pl.range(ahead):
                     push_scores(left, k, t * KEYS, KEYS)
-                for t in pl.range(ahead, full):
+                for t in pl.pipeline(ahead, full, stage=2):
                     push_scores(left, k, t * KEYS, KEYS)
                     push_sums(v, (t - ahead) * KEYS, KEYS)
                 if ragged:

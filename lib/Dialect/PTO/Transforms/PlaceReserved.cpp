@@ -40,8 +40,10 @@ static LogicalResult place(ReserveBufferOp reserve) {
   SmallVector<std::pair<int64_t, int64_t>> taken;
   func.walk([&](AllocTileOp alloc) {
     std::optional<int64_t> address = alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
+    if (auto base = alloc->getAttrOfType<IntegerAttr>(kBaseAttr)) // its buffers take turns
+      address = base.getInt();
     if (address && alloc.getTileType().getLoc() == reserve.getLocation())
-      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), arch));
+      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc));
   });
   func.walk([&](ReserveBufferOp other) {
     if (!other.getAutoAlloc() && other.getLocation() == reserve.getLocation())
