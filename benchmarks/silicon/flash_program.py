@@ -21,9 +21,9 @@ def round_up(number: int, step: int) -> int:
 
 
 def rows_of_unit(queries: int) -> int:
-    """Even shares for all cores, of full boxes where there are many; always an even number, or the only row."""
+    """Even shares for all cores: an even number, or the only row."""
     rounds = -(-queries // (CORES * MOST_ROWS))
-    even = round_up(-(-queries // (CORES * rounds)), 16)
+    even = round_up(-(-queries // (CORES * rounds)), 2)
     return even if even <= queries else max(queries // 2 * 2, 1)
 
 
