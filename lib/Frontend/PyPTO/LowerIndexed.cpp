@@ -143,6 +143,13 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
       result->tile_view_ && !result->tile_view_->valid_shape.empty() ? result->tile_view_->valid_shape : result->shape_;
   if (inMat && !rows)
     return gatherThroughMemory(call, op, dst, valid);
+  bool column = ir::ConstantInt(ir::ShapeOf(indices->type_)->back()) == 1;
+  if (rows && column && !inMat && processor().addedOps && type.getCols() > 1) { // S reads no columns
+    const auto &shape = *ir::ShapeOf(call.Operand("mem")->type_);
+    Value whole = window(view, zeros(shape.size()), shape);
+    b.create<pto::MGatherOp>(loc, whole, valueOf(indices), dst, *pto::symbolizeGatherOOB(mode));
+    return dst;
+  }
   if (mode == "zero") {
     Type element = type.getElementType();
     if (auto integer = dyn_cast<IntegerType>(element))
@@ -152,7 +159,6 @@ Value Lowering::gatherMemory(const ir::OpView &call, const ir::CallPtr &op, cons
     b.create<pto::TExpandSOp>(loc, constant(zero, element), dst);
   }
   Value count = view.getShape()[0], height = indexOf(valid[0]), width = indexOf(valid[1]);
-  bool column = ir::ConstantInt(ir::ShapeOf(indices->type_)->back()) == 1;
   forEach(rows ? ValueRange{height} : ValueRange{height, width}, [&](ValueRange at) {
     SmallVector<Value> place(at);
     if (rows) // a row or a column of indices
@@ -212,7 +218,7 @@ Value Lowering::scatterMemory(const ir::OpView &call, const ir::CallPtr &op, con
     fail(op->span_, "mscatter needs an index for each element of the tile");
   if (!isPacked(view))
     fail(op->span_, "mscatter counts the elements of a whole tensor; this one is a part with strides");
-  if ((options.target ? *options.target : pto::defaultTarget()).addedOps) {
+  if (processor().addedOps) {
     const auto &shape = *ir::ShapeOf(out->type_);
     b.create<pto::MScatterOp>(loc, tile, valueOf(indices), window(result, zeros(shape.size()), shape));
     return result;

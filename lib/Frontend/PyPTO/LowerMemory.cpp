@@ -108,8 +108,7 @@ Value Lowering::addressOf(const ir::TileTypePtr &type, pto::TileBufType tile) {
   auto address = ir::ConstantInt(memref.addr_);
   CHECK(address) << "the address of a MemRef must be a constant; leave it out to have it planned";
   CHECK(memref.slots_ == 1) << "a MemRef with an address has one slot, not " << memref.slots_;
-  const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
-  pto::LocalLimit limit = pto::getLocalLimit(target, static_cast<unsigned>(tile.getLoc()));
+  pto::LocalLimit limit = pto::getLocalLimit(processor(), static_cast<unsigned>(tile.getLoc()));
   int64_t bytes = pto::getPaddedTileBytes(tile);
   CHECK(*address >= 0 && *address % 32 == 0) << "the address of a MemRef is a multiple of 32, not " << *address;
   CHECK(*address + bytes <= limit.bytes) << "a tile of " << bytes << " bytes at " << *address << " lies outside of "

@@ -34,7 +34,7 @@ Value Lowering::openQueue(const ir::OpView &call, const ir::CallPtr &op, const i
   int64_t mostSlots = directions == 3 ? 4 : 8;
   if (slots && (*slots < 1 || *slots > mostSlots))
     fail(op->span_, "a queue has up to 8 slots, or 4 in each of two directions; other numbers are not lowered yet");
-  const pto::Target &target = options.target ? *options.target : pto::defaultTarget();
+  const pto::Target &target = processor();
   if (localSlots && target.directTiles)
     fail(op->span_, "tiles of a queue go from core to core on " + std::string(target.name) +
                         ": all of its slots are local; leave local_slot_num out, slot_num says how many they are");

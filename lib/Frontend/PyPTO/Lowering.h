@@ -111,6 +111,8 @@ private:
   mlir::Value floatBinary(const ir::BinaryExprPtr &op, mlir::Value left, mlir::Value right);
   mlir::Value floorMod(mlir::Value left, mlir::Value right);
 
+  const pto::Target &processor() const { return options.target ? *options.target : pto::defaultTarget(); }
+
   // Buffers, views (LowerMemory.cpp).
   void addParameters(const ir::FunctionPtr &function, mlir::func::FuncOp func);
   void addPlanned(const ir::FunctionPtr &function, mlir::func::FuncOp func); // LowerPlanned.cpp

@@ -48,6 +48,21 @@ def test_a_column_of_indices_is_refused(tmp_path):
         run(tmp_path, "a3", make, numbers(8, 32), np.zeros((8, 1), np.int32), shape=(8, 32))
 
 
+@pytest.mark.parametrize("mode", BOUNDS)
+@pytest.mark.parametrize("valid", [8, 5])
+def test_a_column_of_indices_of_a5(tmp_path, mode, valid):
+    memory, indices = numbers(8, 32), np.array(BOUNDS[mode], np.int32).reshape(8, 1)
+
+    def make(k, x, i):
+        return k.let(tile.fillpad(k.let(tile.mgather(x, load(k, i, valid_shape=[valid, 1]), gather_oob=mode))))
+
+    out = run(tmp_path, "a5", make, memory, indices, shape=(8, 32))
+    at, empty = bounded(indices.reshape(-1), 8, mode)
+    expected = np.where(empty[:, None], 0, memory[at])
+    expected[valid:] = 0
+    np.testing.assert_array_equal(out, expected)
+
+
 @both
 @pytest.mark.parametrize("mode", BOUNDS)
 def test_elements_of_memory(tmp_path, processor, mode):
