@@ -1,18 +1,18 @@
 """Flash attention as a PyPTO program: one kernel of cube and vector cores, for any number of rows of queries and keys.
 
-A block takes one unit of rows of queries after the other. The cube core multiplies them with a tile of keys, the two
-vector cores (half of the rows each) turn the scores into weights of the softmax so far, in f32, the cube core
-multiplies these with the values, and the vector cores add up. Tiles travel in three queues; the cube core is AHEAD
-tiles ahead with the scores, and the vector cores take a sum BEHIND tiles after its weights. What a unit computes does
-not depend on its block, so results are the same bits on any number of blocks. Where units are not a multiple of the
-rows, the last ones overlap and compute some rows twice."""
+A block takes one unit of rows of queries after the other, and pairs of tiles of keys. The cube core multiplies both,
+the two vector cores (half of the rows each) turn the scores into weights of the softmax so far, in f32, the cube core
+multiplies these with the values and adds the pair up, and the vector cores add the pairs. Tiles travel in three queues;
+the cube core is AHEAD pairs ahead with the scores, and the vector cores take a sum BEHIND pairs after its weights. What
+a unit computes does not depend on its block, so results are the same bits on any number of blocks. Where the rows are
+no multiple of a unit, the last ones overlap and compute some rows twice."""
 
 import pypto.language as pl
 
 KEYS = 128  # of a tile
 MOST_ROWS = 128  # of a unit
 CORES = 24  # that share the rows evenly
-AHEAD, BEHIND = 3, 2
+AHEAD, BEHIND = 2, 2  # a vector core holds what two pairs shrink by
 LOWEST = -3.4028234663852886e38  # below every score, so that no difference is a NaN
 
 
@@ -39,7 +39,7 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
     split = 1 if rows > 1 else 0  # how a queue divides a tile: by rows, or not at all
     half, half_box = (rows // 2, box // 2) if split else (1, 16)
     units = -(-queries // rows)
-    full, rest = keys // KEYS, keys % KEYS  # tiles, and keys of one more
+    full, rest = keys // (2 * KEYS), keys % (2 * KEYS)  # pairs of tiles, and keys of one more
     ahead, behind = min(AHEAD, full), min(BEHIND, full)
     ragged = rest > 0
     scale = head**-0.5
@@ -54,14 +54,36 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
         pl.tpush_to_aiv(pl.matmul(left, right), split=split, id=0)
 
     @pl.inline
-    def push_sums(v, first, count):
-        tile = pl.load(v, [first, 0], [KEYS, head], valid_shape=[count, head], target_memory=pl.Mem.Mat)
+    def push_pair(left, k, first, count):
+        push_scores(left, k, first, min(count, KEYS))
+        if count > KEYS:
+            push_scores(left, k, first + KEYS, count - KEYS)
+
+    @pl.inline
+    def weights_of(count):
         p: pl.Tile[[box, KEYS], dtype, pl.Mem.Mat, pl.TileView(valid_shape=[rows, count])] = pl.tpop_from_aiv(
             split=split, id=1
         )
         factor = pl.move(p, target_memory=pl.Mem.Left)
         pl.tfree_to_aiv(p, split=split, id=1)
-        pl.tpush_to_aiv(pl.matmul(factor, pl.move(tile, target_memory=pl.Mem.Right)), split=split, id=2)
+        return factor
+
+    @pl.inline
+    def values_of(v, first, count):
+        return pl.load(v, [first, 0], [KEYS, head], valid_shape=[count, head], target_memory=pl.Mem.Mat)
+
+    @pl.inline
+    def push_sums(v, first, count):
+        if count > KEYS:
+            lower = values_of(v, first, KEYS)
+            upper = values_of(v, first + KEYS, count - KEYS)
+            part = pl.matmul(weights_of(KEYS), pl.move(lower, target_memory=pl.Mem.Right))
+            whole = pl.matmul_acc(part, weights_of(count - KEYS), pl.move(upper, target_memory=pl.Mem.Right))
+            pl.tpush_to_aiv(whole, split=split, id=2)
+        else:
+            tile = values_of(v, first, count)
+            only = pl.matmul(weights_of(count), pl.move(tile, target_memory=pl.Mem.Right))
+            pl.tpush_to_aiv(only, split=split, id=2)
 
     # Of a vector core.
 
@@ -70,18 +92,37 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
         return pl.tile.set_validshape(pl.tile.full([half_box, 1], dtype=pl.FP32, value=value), half, 1)
 
     @pl.inline
-    def push_weights(most, total, count):
-        """Also the maximum and the total with this tile, and by what all before it shrinks."""
+    def scores_of(count):
         s: pl.Tile[[half_box, KEYS], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[half, count])] = pl.tpop_from_aic(
             split=split, id=0
         )
-        new = pl.maximum(most, pl.mul(pl.row_max(s), scale))
-        shrink = pl.exp(pl.sub(most, new))
+        return s
+
+    @pl.inline
+    def push_tile(s, new):
+        """The weights of a tile; their sums."""
         scaled = pl.mul(s, scale)
         e = pl.exp(pl.row_expand_sub(scaled, new))
-        added = pl.add(pl.mul(total, shrink), pl.row_sum(e, s))  # s is scratch now
+        sums_ = pl.row_sum(e, s)  # s is scratch now
         pl.tfree_to_aic(s, split=split, id=0)
         pl.tpush_to_aic(pl.cast(e, dtype, mode="rint"), split=split, id=1)
+        return sums_
+
+    @pl.inline
+    def push_weights(most, total, count):
+        """Also the maximum and the total with this pair, and by what all before it shrinks."""
+        if count > KEYS:
+            lower = scores_of(KEYS)
+            upper = scores_of(count - KEYS)
+            new = pl.maximum(most, pl.mul(pl.maximum(pl.row_max(lower), pl.row_max(upper)), scale))
+            shrink = pl.exp(pl.sub(most, new))
+            sums_ = push_tile(lower, new)
+            added = pl.add(pl.mul(total, shrink), pl.add(sums_, push_tile(upper, new)))
+        else:
+            s = scores_of(count)
+            new = pl.maximum(most, pl.mul(pl.row_max(s), scale))
+            shrink = pl.exp(pl.sub(most, new))
+            added = pl.add(pl.mul(total, shrink), push_tile(s, new))
         return new, added, shrink
 
     @pl.inline
@@ -115,16 +156,16 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
                 part = pl.load(q, [row, 0], [box, head], valid_shape=[rows, head], target_memory=pl.Mem.Mat)
                 left = pl.move(part, target_memory=pl.Mem.Left)
                 for t in pl.range(ahead):
-                    push_scores(left, k, t * KEYS, KEYS)
+                    push_pair(left, k, t * 2 * KEYS, 2 * KEYS)
                 for t in pl.pipeline(ahead, full, stage=2):
-                    push_scores(left, k, t * KEYS, KEYS)
-                    push_sums(v, (t - ahead) * KEYS, KEYS)
+                    push_pair(left, k, t * 2 * KEYS, 2 * KEYS)
+                    push_sums(v, (t - ahead) * 2 * KEYS, 2 * KEYS)
                 if ragged:
-                    push_scores(left, k, full * KEYS, rest)
+                    push_pair(left, k, full * 2 * KEYS, rest)
                 for t in pl.range(full - ahead, full):
-                    push_sums(v, t * KEYS, KEYS)
+                    push_sums(v, t * 2 * KEYS, 2 * KEYS)
                 if ragged:
-                    push_sums(v, full * KEYS, rest)
+                    push_sums(v, full * 2 * KEYS, rest)
 
         @pl.function(type=pl.FunctionType.AIV)
         def vector(
@@ -143,15 +184,15 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
             for unit in pl.range(pl.tile.get_block_idx(), units, pl.tile.get_block_num()):
                 row = pl.min(unit * rows, queries - rows) + pl.tile.get_subblock_idx() * (rows - half)
                 most, total = column(LOWEST), column(0.0)
-                older, newer = column(1.0), column(1.0)  # what two tiles shrink by
+                older, newer = column(1.0), column(1.0)
                 out = pl.tile.set_validshape(pl.tile.full([half_box, head], dtype=pl.FP32, value=0.0), half, head)
                 for _, (most, total, older, newer) in pl.range(behind, init_values=(most, total, older, newer)):
-                    new, added, shrink = push_weights(most, total, KEYS)
+                    new, added, shrink = push_weights(most, total, 2 * KEYS)
                     most, total, older, newer = pl.yield_(new, added, newer, shrink)
                 for _, (most, total, older, newer, out) in pl.range(
                     behind, full, init_values=(most, total, older, newer, out)
                 ):
-                    new, added, shrink = push_weights(most, total, KEYS)
+                    new, added, shrink = push_weights(most, total, 2 * KEYS)
                     sum_ = add_sums(out, older)
                     most, total, older, newer, out = pl.yield_(new, added, newer, shrink, sum_)
                 if ragged:

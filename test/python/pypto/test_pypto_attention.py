@@ -73,7 +73,16 @@ def on_blocks(program, folder, words, *arrays):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(
     "queries, keys, head",
-    [(256, 512, 128), (200, 333, 128), (128, 128, 64), (37, 64, 64), (1, 300, 128), (2, 1, 64), (400, 1000, 64)],
+    [
+        (256, 512, 128),
+        (200, 333, 128),
+        (128, 128, 64),
+        (37, 64, 64),
+        (1, 300, 128),
+        (2, 1, 64),
+        (400, 1000, 64),
+        (50, 1280, 128),
+    ],
 )
 def test_error_of_flash_attention(flash, queries, keys, head, kind):
     program = flash.flash_attention(queries, keys, head, TYPES[kind])
