@@ -4,8 +4,9 @@ A block takes one unit of rows of queries after the other, and pairs of tiles of
 the two vector cores (half of the rows each) turn the scores into weights of the softmax so far, in f32, the cube core
 multiplies these with the values and adds the pair up, and the vector cores add the pairs. Tiles travel in three queues;
 the cube core is AHEAD pairs ahead with the scores, and the vector cores take a sum BEHIND pairs after its weights. What
-a unit computes does not depend on its block, so results are the same bits on any number of blocks. Where the rows are
-no multiple of a unit, the last ones overlap and compute some rows twice."""
+a unit computes does not depend on its block, so results are the same bits on any number of blocks. Units go from the
+last row to the first; where the rows are no multiple of a unit, the last unit also computes rows of another one, which
+it does not store."""
 
 import pypto.language as pl
 
@@ -152,7 +153,7 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
             sums_there = pl.import_peer_buffer(name="sums", peer_func="vector")
             pl.aic_initialize_pipe(dir_mask=1, slot_size=sums, c2v_consumer_buf=sums_there, id=2)
             for unit in pl.range(pl.tile.get_block_idx(), units, pl.tile.get_block_num()):
-                row = pl.min(unit * rows, queries - rows)
+                row = pl.max(queries - (unit + 1) * rows, 0)
                 part = pl.load(q, [row, 0], [box, head], valid_shape=[rows, head], target_memory=pl.Mem.Mat)
                 left = pl.move(part, target_memory=pl.Mem.Left)
                 for t in pl.range(ahead):
@@ -182,7 +183,9 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
             sums_here = pl.reserve_buffer(name="sums", size=half_box * head * 4)
             pl.aiv_initialize_pipe(dir_mask=1, slot_size=sums, c2v_consumer_buf=sums_here, local_slot_num=1, id=2)
             for unit in pl.range(pl.tile.get_block_idx(), units, pl.tile.get_block_num()):
-                row = pl.min(unit * rows, queries - rows) + pl.tile.get_subblock_idx() * (rows - half)
+                mine = pl.tile.get_subblock_idx() * half
+                row = pl.max(queries - (unit + 1) * rows, 0) + mine
+                own = pl.min(queries - unit * rows - mine, half)  # rows that no other unit has
                 most, total = column(LOWEST), column(0.0)
                 older, newer = column(1.0), column(1.0)
                 out = pl.tile.set_validshape(pl.tile.full([half_box, head], dtype=pl.FP32, value=0.0), half, head)
@@ -202,7 +205,9 @@ def flash_attention(queries: int, keys: int, head: int, dtype):
                     older, newer, out = pl.yield_(newer, newer, sum_)
                 if ragged:
                     out = add_sums(out, last)
-                y = pl.store(pl.cast(pl.row_expand_div(out, total), dtype, mode="rint"), [row, 0], y)
+                done = pl.cast(pl.row_expand_div(out, total), dtype, mode="rint")
+                if own > 0:
+                    y = pl.store(pl.tile.set_validshape(done, own, head), [row, 0], y)
             return y
 
         @pl.function(type=pl.FunctionType.Group)

@@ -64,7 +64,9 @@ def on_blocks(program, folder, words, *arrays):
         file = str(folder / f"{blocks}.pmodel")
         _compiler.compile_pypto(data, file, "a3", blocks)
         results.append(np.zeros_like(arrays[0]))
-        runtime.Kernel(file).run(*arrays, results[-1], np.zeros(blocks * words, np.float32), blocks=blocks)
+        runtime.Kernel(file, mode="checked").run(
+            *arrays, results[-1], np.zeros(blocks * words, np.float32), blocks=blocks
+        )
     for each in results[1:]:
         np.testing.assert_array_equal(each.view(np.uint16), results[0].view(np.uint16))
     return results[0]
