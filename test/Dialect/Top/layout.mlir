@@ -144,3 +144,15 @@ func.func @stays(%x: tensor<1x4x4x3xf32>) -> tensor<1x3x4x4xf32> {
   %1 = top.relu %0 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
   return %1 : tensor<1x3x4x4xf32>
 }
+
+// -----
+
+// Permutes of no, one and two dimensions are no images.
+// CHECK-LABEL: func.func @few_dimensions
+// CHECK: top.permute %{{.*}} {perm = array<i64: 1, 0>}
+func.func @few_dimensions(%x: tensor<f32>, %y: tensor<3xf32>, %z: tensor<3x2xf32>) -> (tensor<f32>, tensor<3xf32>, tensor<2x3xf32>) {
+  %0 = top.permute %x {perm = array<i64>} : (tensor<f32>) -> tensor<f32>
+  %1 = top.permute %y {perm = array<i64: 0>} : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = top.permute %z {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  return %0, %1, %2 : tensor<f32>, tensor<3xf32>, tensor<2x3xf32>
+}

@@ -20,6 +20,8 @@ SmallVector<StringRef> adoptPermutes(func::FuncOp func, Order order) {
   llvm::DenseSet<Operation *> leads;
   for (Operation &op : llvm::reverse(func.front())) {
     auto permute = dyn_cast<PermuteOp>(op);
+    if (permute && permute.getPerm().size() < 3)
+      continue; // no images
     bool through = llvm::any_of(op.getUsers(), [&](Operation *user) { return leads.contains(user); });
     // The inverse of a permute of three dimensions is itself.
     if (permute && through && !permute->hasAttr(kOwnAttr) &&
