@@ -32,17 +32,23 @@ Nest makeNest(ArrayRef<linalg::LinalgOp> ops, const Domain &domain) {
 }
 
 int64_t liveTemporaries(linalg::LinalgOp op) {
-  int64_t most = 0;
-  Block *body = op.getBlock();
-  for (Operation &at : *body) {
-    int64_t live = 0;
-    for (Operation &def : *body) {
-      if (&def == &at || !def.isBeforeInBlock(&at) || def.getNumResults() == 0)
-        continue;
-      live += llvm::any_of(def.getUsers(), [&](Operation *user) { return user == &at || at.isBeforeInBlock(user); });
-    }
-    most = std::max(most, live);
+  DenseMap<Operation *, size_t> place;
+  for (Operation &at : *op.getBlock())
+    place.try_emplace(&at, place.size());
+  // A result lives from the next op to its last reader: what that adds where it begins, and takes behind its end.
+  SmallVector<int64_t> changes(place.size() + 1, 0);
+  for (auto [def, begin] : place) {
+    size_t last = begin;
+    for (Operation *user : def->getUsers())
+      last = std::max(last, place.lookup(user));
+    if (last == begin)
+      continue;
+    ++changes[begin + 1];
+    --changes[last + 1];
   }
+  int64_t most = 0, live = 0;
+  for (int64_t change : changes)
+    most = std::max(most, live += change);
   // Reductions need a scratch tile and a partial result.
   return most + 1 + (op.getNumReductionLoops() ? 1 : 0);
 }
