@@ -199,12 +199,17 @@ def existing(path: str, what: str) -> Path:
     return file
 
 
+def printable(text: object) -> str:
+    """Text with names of a model in it, whose control characters would move a terminal's cursor."""
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", str(text))
+
+
 def run(prog: str, body: Callable[[Sequence[str]], int | None], argv: Sequence[str] | None = None) -> int:
     """Runs a command's body; user errors become one line on stderr and exit code 1."""
     try:
         return body(sys.argv[1:] if argv is None else argv) or 0
     except UserError as error:
-        print(f"{prog}: error: {error}", file=sys.stderr)
+        print(f"{prog}: error: {printable(error)}", file=sys.stderr)
         return 1
     except MemoryError:
         print(f"{prog}: error: out of memory", file=sys.stderr)

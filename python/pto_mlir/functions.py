@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # How the importer names a node's operator in an error (Importer::reportNode).
 _REFUSED = re.compile(r"\(([^()\s]+), opset (?:\d+|unknown)\): ")
+# What is wrong with a value, which a body would compute with.
+_HOPELESS = re.compile(r"must not be 0$")
 
 Function = tuple[str, str]  # domain and name
 
@@ -61,7 +63,8 @@ def _has_tensor_ports(model_def: str) -> bool:
 
 def _refused(errors: str, model_def: str) -> list[Function]:
     """The operators that the errors name and that are functions, of the model or of ONNX."""
-    refused = dict.fromkeys(_REFUSED.findall(errors))
+    lines = [line for line in errors.splitlines() if not _HOPELESS.search(line)]
+    refused = dict.fromkeys(name for line in lines for name in _REFUSED.findall(line))
     model = _load(model_def) if refused else None
     if not model:
         return []

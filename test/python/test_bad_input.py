@@ -424,6 +424,38 @@ def test_onnx_names_that_are_not_utf8(transform, small, place, tmp_path):
     one_line(err, "name.onnx", r"ab\xff\xfe", "not UTF-8")
 
 
+def test_control_characters_of_names_are_escaped(transform, small, tmp_path):
+    """A name cannot move the terminal's cursor, colour it, or begin a line of the error."""
+    model = onnx.load(str(small))
+    model.graph.node[0].name = "a\x1b[31m\nb\x9bc\x7f"
+    model.graph.node[0].op_type = "Frobnicate"
+    bad = tmp_path / "name.onnx"
+    onnx.save(model, bad)
+    code, err = transform(bad)
+    assert code == 1
+    one_line(err, r"a\x1b[31m\x0ab\x9bc\x7f", "Frobnicate")
+    assert not set(err) & {"\x1b", "\x9b", "\x7f"}
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+@pytest.mark.parametrize("limit", [9, 0, -9])
+def test_a_range_without_a_step(command, kind, limit, tmp_path):
+    numbers = [onnx.numpy_helper.from_array(np.array(v, kind), n) for n, v in (("a", 0), ("b", limit), ("c", 0))]
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    graph = helper.make_graph(
+        [helper.make_node("Range", ["a", "b", "c"], ["y"], name="r")],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", element, None)],
+        numbers,
+    )
+    bad = tmp_path / "range.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), bad)
+    code, _, err = command(model_transform, "--model_name", "m", "--model_def", bad, "--mlir", tmp_path / "m.mlir")
+    assert code == 1
+    one_line(err, "'r' (Range, opset 17): delta must not be 0")
+
+
 def test_mlir_names_that_are_not_utf8(small, command, tmp_path):
     mlir = tmp_path / "good.mlir"
     assert command(model_transform, "--model_name", "m", "--model_def", small, "--mlir", mlir)[0] == 0

@@ -10,6 +10,7 @@
 #include "pto_mlir/Dialect/Top/IR/Strings.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Support/ElementType.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
@@ -277,6 +278,24 @@ OwningOpRef<ModuleOp> Importer::run() {
   return module;
 }
 
+// Reasons quote the file, whose strings may hold any byte: none shall move a terminal's cursor, or begin a line.
+static std::string printable(StringRef text) {
+  std::string result;
+  llvm::raw_string_ostream out(result);
+  std::string utf8 = llvm::json::fixUTF8(text);
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    auto byte = static_cast<unsigned char>(utf8[i]);
+    bool isWide = byte == 0xc2 && i + 1 < utf8.size() && static_cast<unsigned char>(utf8[i + 1]) < 0xa0; // 80 to 9f
+    if (isWide)
+      byte = static_cast<unsigned char>(utf8[++i]);
+    if (isWide || byte < 0x20 || byte == 0x7f)
+      out << "\\x" << llvm::format_hex_no_prefix(byte, 2);
+    else
+      out << utf8[i];
+  }
+  return result;
+}
+
 OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, MLIRContext &context,
                                  std::vector<std::string> &errors) {
   context.loadDialect<top::TopDialect, func::FuncDialect, arith::ArithDialect>();
@@ -293,8 +312,7 @@ OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, M
     });
     module = Importer(path, *file, options, context, found).run();
   }
-  // Reasons quote the file, whose strings may hold any byte.
-  llvm::transform(found, std::back_inserter(errors), [](StringRef text) { return llvm::json::fixUTF8(text); });
+  llvm::transform(found, std::back_inserter(errors), printable);
   return module;
 }
 

@@ -107,14 +107,15 @@ def deploy(argv) -> int:
         f" {result['weight_bytes']:,} of weights, {result['file_bytes']:,} in all"
     )
     host = result["host_ops"] if args.verbose else joined(result["host_ops"])
-    print(f"  on the host: {'; '.join(host) if host else 'none, all computation runs on the engines'}")
+    print(cli.printable(f"  on the host: {'; '.join(host) if host else 'none, all computation runs on the engines'}"))
     if narrowed := result["narrowed"]:
-        print(f"  converted on the host, range checked: {', '.join(narrowed) if args.verbose else listed(narrowed)}")
+        names = ", ".join(narrowed) if args.verbose else listed(narrowed)
+        print(cli.printable(f"  converted on the host, range checked: {names}"))
     if result["clipped"]:
-        print(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}")
+        print(cli.printable(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}"))
     if args.verbose:
         for line in result["remarks"] or ["no pass takes a slow way"]:
-            print(f"  remark: {line}")
+            print(cli.printable(f"  remark: {line}"))
     if args.emit_pto:
         print(f"  {result['emitted']} kernels written to {args.emit_pto} as .pto")
         for line in result["not_emitted"]:

@@ -145,9 +145,9 @@ def transform(argv) -> int:
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     for name, (least, greatest, multiple) in summary["bounded"].items():
         step = f" in multiples of {multiple}" if multiple != 1 else ""
-        print(f"  size '{name}': {least} to {greatest}{step}, known at run time")
+        print(cli.printable(f"  size '{name}': {least} to {greatest}{step}, known at run time"))
     for remark in summary["remarks"]:
-        print(f"  remark: {remark}")
+        print(cli.printable(f"  remark: {remark}"))
     if not args.test_input:
         return 0
 

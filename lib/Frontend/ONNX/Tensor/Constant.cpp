@@ -134,9 +134,11 @@ static LogicalResult importRange(Node &node) {
   }
   double start = top::toDoubles(*limits[0])[0], limit = top::toDoubles(*limits[1])[0],
          delta = top::toDoubles(*limits[2])[0];
+  if (delta == 0)
+    return node.error("delta must not be 0");
   double count = std::ceil((limit - start) / delta);
   if (!(count < kMost))
-    return node.error("delta must not be 0, and the result not be larger than 2^26 elements");
+    return node.error("the result is too large; 2^26 elements are the most");
   std::vector<double> values;
   values.reserve(static_cast<size_t>(std::max(count, 0.0)));
   for (int64_t i = 0; i < count; ++i)
