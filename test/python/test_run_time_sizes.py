@@ -48,7 +48,12 @@ WEIGHTS = {
     "sizes": np.array([1, 2]),
     "half": np.float32(0.5),
     "two": np.float32(2),
-    "box": np.array([[0, 0, 1, 1]], np.float32),
+    "length": np.float32(1.7),
+    "w": RANDOM.standard_normal((3, 5), np.float32),
+    "v": RANDOM.standard_normal((5, 5), np.float32),
+    "bias": RANDOM.standard_normal(5, np.float32),
+    "x4": RANDOM.standard_normal((1, 2, 6, 5), np.float32),
+    "shape13": np.array([1, 3]),
     "overlap": np.array([0.5], np.float32),
 }
 COUNT = [op("Shape", "i", "n"), op("Squeeze", "n axis0", "count")]
@@ -115,9 +120,35 @@ TAILS = {
         op("Unsqueeze", "c axis01", "scores"),
         op("NonMaxSuppression", "boxes scores seven overlap", "y"),
     ],
+    "products": [
+        op("MatMul", "rows w", "a"),
+        op("Gemm", "a v bias", "b", transB=1),
+        op("Unsqueeze", "b axis0", "c"),
+        op("Unsqueeze", "a axis0", "d"),
+        op("Transpose", "d", "e", perm=[0, 2, 1]),
+        op("MatMul", "c e", "y"),
+    ],
+    "regions": [
+        op("Abs", "rows", "a"),
+        op("Slice", "a axis0 axis2 axis1", "corner"),
+        op("Add", "corner length", "other"),
+        op("Concat", "corner other", "c", axis=1),
+        op("Shape", "c", "s"),
+        op("Gather", "s one", "columns"),  # is known: so is the branch
+        op("Equal", "columns one", "is_one"),
+        op("Mul", "i zero", "images"),
+        op("RoiAlign", "x4 c images", "y", output_height=2, output_width=3, sampling_ratio=2),
+        op("RoiAlign", "x4 c images", "z", output_height=2, output_width=1, mode="max"),
+    ],
+    "scatter": [
+        op("Unsqueeze", "i axis1", "a"),
+        op("Expand", "a shape13", "b"),
+        op("Neg", "rows", "c"),
+        op("ScatterElements", "x b c", "y", axis=0),
+    ],
     "back to a fixed size": [op("ReduceMax", "rows", "a", keepdims=0), op("Add", "a x", "y")],
 }
-NEED_ROWS = ("softmax", "back to a fixed size")  # onnxruntime refuses the greatest of nothing
+NEED_ROWS = ("softmax", "regions", "back to a fixed size")  # onnxruntime refuses them without rows
 
 
 def graph(tmp_path, tail):

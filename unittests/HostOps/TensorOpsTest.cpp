@@ -182,6 +182,26 @@ TEST(TensorOps, GathersSlicesByRowsOfIndices) {
               HasSubstr("an index is 3, but dimension 1 has 3 elements"));
 }
 
+TEST(TensorOps, MeansOfIntegersWrapBeforeTheyAreDivided) {
+  std::vector<int64_t> axes = {0};
+  auto mean = run<uint32_t, uint32_t>("reduce_mean", ElementType::U32, {{{4}, {4294967295U, 3, 4, 2}}},
+                                      ElementType::U32, {{"axes", axes}});
+  EXPECT_THAT(mean.values, ElementsAre(2));
+}
+
+TEST(TensorOps, ScattersAlongAnAxis) {
+  std::vector<int64_t> six = {1, 2, 3, 4, 5, 6};
+  auto scattered = [&](std::vector<int64_t> indices, const Parameters &parameters) {
+    return runInts("scatter_elements", {{{2, 3}, six}, {{1, 2}, std::move(indices)}, {{1, 2}, {10, 20}}}, parameters);
+  };
+  EXPECT_THAT(scattered({1, -2}, {}).values, ElementsAre(1, 20, 3, 10, 5, 6));
+  EXPECT_THAT(scattered({2, 2}, {{"axis", int64_t(1)}, {"reduction", std::string("add")}}).values,
+              ElementsAre(1, 2, 33, 4, 5, 6));
+  EXPECT_THAT(scattered({2, 0}, {}).error, HasSubstr("an index is 2, but dimension 0 has 2 elements"));
+  EXPECT_THAT(runInts("scatter_elements", {{{6}, six}, {{1, 2}, {0, 0}}, {{1, 2}, {1, 1}}}).error,
+              HasSubstr("do not fit"));
+}
+
 TEST(TensorOps, RefusesWhatDoesNotFit) {
   auto zero = run<int64_t, int64_t>("div", ElementType::I64, {{{1}, {1}}, {{1}, {0}}}, ElementType::I64);
   EXPECT_THAT(zero.error, HasSubstr("an integer is divided by 0"));

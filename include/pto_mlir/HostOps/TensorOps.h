@@ -42,16 +42,17 @@ struct Draw {
 /// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod), fmod (C's), sinh, cosh, expm1, log1p, gelu,
 /// gelu_tanh, compress (data, condition; axis), split_part (data, sizes; axis, part), unique, unique_indices,
 /// unique_inverse and unique_counts (axis, sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score
-/// to exceed), det, roialign (images, regions, numbers of images; height, width, scale, half_pixel, max), ngrams
-/// (numbers; pool, counts, columns, width, least, most, skips). By ONNX's operators of these
-/// names, for sizes that a run decides: shape (start, end), unsqueeze and squeeze (axes), flatten (axis), reshape
-/// (data, shape; allowzero), expand (data, shape), slice (data, starts, ends; axes, steps), gather_nd, range (start,
-/// limit, delta), topk_values and topk_indices of (data, k). Of strings: strings (bytes of all, their lengths; shape),
-/// string_concat (two), string_normalize (strings, stop words; case: none, lower, upper, case_sensitive), string_split
-/// and string_split_counts (strings, one delimiter, empty for white space; maxsplit), string_lookup (strings, keys:
-/// their numbers, `otherwise` for others), regex_full_match (strings, one pattern). Of random numbers (node: a number
-/// of its own; has_seed, seed): random_uniform and random_normal (any tensor, which is not read; shape, low and high or
-/// mean and scale), random_bernoulli (probabilities), random_multinomial (logarithms [B, C]; size).
+/// to exceed), det, roialign (images, regions, numbers of images; height, width, scale, half_pixel, max, samples),
+/// ngrams (numbers; pool, counts, columns, width, least, most, skips). By ONNX's operators of these names, for sizes
+/// that a run decides: shape (start, end), unsqueeze and squeeze (axes), flatten (axis), reshape (data, shape;
+/// allowzero), expand (data, shape), slice (data, starts, ends; axes, steps), gather_nd, scatter_elements (axis,
+/// reduction), range (start, limit, delta), topk_values and topk_indices of (data, k). Of strings: strings (bytes of
+/// all, their lengths; shape), string_concat (two), string_normalize (strings, stop words; case: none, lower, upper,
+/// case_sensitive), string_split and string_split_counts (strings, one delimiter, empty for white space; maxsplit),
+/// string_lookup (strings, keys: their numbers, `otherwise` for others), regex_full_match (strings, one pattern). Of
+/// random numbers (node: a number of its own; has_seed, seed): random_uniform and random_normal (any tensor, which is
+/// not read; shape, low and high or mean and scale), random_bernoulli (probabilities), random_multinomial (logarithms
+/// [B, C]; size).
 struct TensorCall {
   std::string_view name;
   std::span<const TensorView> inputs;

@@ -12,18 +12,16 @@ static constexpr int64_t kLess = 2;
 
 LogicalResult Splitter::emitBlock(Block &block) {
   SmallVector<Operation *> pending;
-  for (Operation &op : block.without_terminator()) {
-    if (isa<top::WeightOp, arith::ConstantOp>(op))
-      continue;
-    if (!top::isControlFlow(&op)) {
-      if (!emitScalar(&op))
-        pending.push_back(&op);
+  for (Operation *op : scheduled(block)) {
+    if (!top::isControlFlow(op)) {
+      if (!emitScalar(op))
+        pending.push_back(op);
       continue;
     }
     if (failed(emitNet(pending)))
       return failure();
     pending.clear();
-    LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+    LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(op)
                              .Case([&](top::IfOp branch) { return emitIf(branch); })
                              .Case([&](top::LoopOp loop) { return emitLoop(loop); })
                              .Case([&](top::ScanOp scan) { return emitScan(scan); })

@@ -32,6 +32,10 @@ private:
     bool hasState = false;
   };
 
+  //===-- Schedule.cpp --===//
+  /// The ops of a block without constants, in the order in which they make the fewest nets.
+  llvm::SmallVector<mlir::Operation *> scheduled(mlir::Block &block);
+
   //===-- Control.cpp: regions to blocks --===//
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitIf(top::IfOp op);

@@ -22,6 +22,11 @@ template <class V> std::vector<V> reduced(const TensorCall &call, const std::vec
       all = value;
     ++seen[size_t(target)];
   });
+  if (std::is_integral_v<V> && call.name == "reduce_mean") { // the sum wraps before it is divided, as numpy's does
+    std::vector<std::byte> stored(result.size() * elementSize(call.resultType));
+    store(result, call.resultType, stored.data());
+    result = load<V>({call.resultType, {int64_t(result.size())}, stored.data()});
+  }
   if (call.name == "reduce_mean")
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = std::is_integral_v<V> && seen[i] == 0 ? V(0) : V(result[i] / V(seen[i]));
@@ -77,6 +82,11 @@ template <class V> Status runCumulative(const TensorCall &call) {
   });
 }
 
+template <class V> void addScaled(V *__restrict sums, V factor, const V *__restrict row, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    sums[i] = sum(sums[i], product(factor, row[i]));
+}
+
 template <class V> Status runMatMul(const TensorCall &call) {
   std::vector<int64_t> sizes[2], steps[2];
   TensorView batches[2];
@@ -113,16 +123,21 @@ template <class V> Status runMatMul(const TensorCall &call) {
       forEachOffset(*batch, strides, 0, [&](int64_t offset) { starts[i].push_back(offset); });
     }
     std::vector<V> bias = biases ? load<V>(call.inputs[2]) : std::vector<V>{V(0)};
-    for (size_t g = 0; g < starts[0].size(); ++g)
-      for (int64_t row = 0; row < m; ++row)
-        for (int64_t column = 0; column < n; ++column) {
-          V all = bias[bias.size() == 1 ? 0 : size_t(column)];
-          const V *left = a.data() + starts[0][g] + row * steps[0].end()[-2];
-          const V *right = b.data() + starts[1][g] + column * steps[1].back();
-          for (int64_t k = 0; k < inner; ++k)
-            all = sum(all, product(left[k * steps[0].back()], right[k * steps[1].end()[-2]]));
-          result.push_back(all);
-        }
+    // Rows of the second operand at once, which lie together then: the order of each sum stays.
+    std::vector<V> second(size_t(inner * n)), sums(static_cast<size_t>(n));
+    for (size_t g = 0; g < starts[0].size(); ++g) {
+      for (int64_t k = 0; k < inner; ++k)
+        for (int64_t column = 0; column < n; ++column)
+          second[size_t(k * n + column)] = b[size_t(starts[1][g] + k * steps[1].end()[-2] + column * steps[1].back())];
+      for (int64_t row = 0; row < m; ++row) {
+        const V *left = a.data() + starts[0][g] + row * steps[0].end()[-2];
+        for (int64_t column = 0; column < n; ++column)
+          sums[size_t(column)] = bias[bias.size() == 1 ? 0 : size_t(column)];
+        for (int64_t k = 0; k < inner; ++k)
+          addScaled(sums.data(), left[k * steps[0].back()], second.data() + k * n, n);
+        result.insert(result.end(), sums.begin(), sums.end());
+      }
+    }
     return result;
   });
 }

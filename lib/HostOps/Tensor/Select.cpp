@@ -67,6 +67,39 @@ template <class V> V combined(std::string_view reduction, V x, V y) {
   return reduction == "max" ? std::max(x, y) : reduction == "min" ? std::min(x, y) : y;
 }
 
+/// Each update replaces, or joins, the element of the data at its own place, but for the index along `axis`.
+Status scatterElements(const TensorCall &call) {
+  const TensorView &data = call.inputs[0], &updates = call.inputs[2];
+  const Shape &shape = call.inputs[1].shape;
+  int64_t axis = parameter<int64_t>(call, "axis", 0);
+  bool fits = updates.type == data.type && updates.shape == shape && shape.size() == data.shape.size() && axis >= 0 &&
+              axis < int64_t(shape.size());
+  for (size_t d = 0; d < shape.size() && fits; ++d)
+    fits = int64_t(d) == axis || shape[d] <= data.shape[d];
+  if (!fits)
+    return Failure{"the updates do not fit the data"};
+  int64_t extent = data.shape[size_t(axis)];
+  std::vector<int64_t> indices = load<int64_t>(call.inputs[1]), strides = stridesOf(data.shape);
+  for (int64_t index : indices)
+    if (index < -extent || index >= extent)
+      return Failure{"an index is " + std::to_string(index) + ", but dimension " + std::to_string(axis) + " has " +
+                     std::to_string(extent) + " elements"};
+  std::string reduction = parameter<std::string>(call, "reduction", "none");
+  int64_t step = strides[size_t(axis)];
+  strides[size_t(axis)] = 0;
+  return withClass(classOf(data.type), [&](auto number) -> Status {
+    using V = decltype(number);
+    std::vector<V> values = load<V>(data), given = load<V>(updates);
+    size_t i = 0;
+    forEachOffset(shape, strides, 0, [&](int64_t offset) {
+      V &value = values[size_t(offset + (indices[i] < 0 ? indices[i] + extent : indices[i]) * step)];
+      value = combined(reduction, value, given[i]);
+      ++i;
+    });
+    return finish(call, data.shape, [&] { return values; });
+  });
+}
+
 Status scatter(const TensorCall &call) {
   const TensorView &data = call.inputs[0], &updates = call.inputs[2];
   std::vector<int64_t> positions = load<int64_t>(call.inputs[1]);
@@ -91,7 +124,8 @@ Status scatter(const TensorCall &call) {
 
 bool hasSelection(std::string_view name, size_t inputs) {
   return ((name == "topk_values" || name == "topk_indices") && (inputs == 1 || inputs == 2)) ||
-         (name == "gather_elements" && inputs == 2) || (name == "scatter" && inputs == 3);
+         (name == "gather_elements" && inputs == 2) ||
+         ((name == "scatter" || name == "scatter_elements") && inputs == 3);
 }
 
 std::optional<Status> runSelection(const TensorCall &call) {
@@ -100,7 +134,11 @@ std::optional<Status> runSelection(const TensorCall &call) {
   bool places = call.name == "topk_indices", isTopK = places || call.name == "topk_values";
   if (!places && call.resultType != call.inputs[0].type)
     return Failure{"selects elements into another type"};
-  return isTopK ? topK(call, places) : call.inputs.size() == 2 ? gatherElements(call) : scatter(call);
+  if (isTopK)
+    return topK(call, places);
+  return call.inputs.size() == 2  ? gatherElements(call)
+         : call.name == "scatter" ? scatter(call)
+                                  : scatterElements(call);
 }
 
 } // namespace pto_mlir::hostops

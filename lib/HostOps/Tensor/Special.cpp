@@ -79,10 +79,11 @@ struct Side {
   double begin, bin;
   int64_t samples;
 
-  Side(double from, double to, int64_t bins, bool isHalfPixel) : begin(from) {
+  /// `given`: how many samples a bin has; 0: as many as pixels.
+  Side(double from, double to, int64_t bins, bool isHalfPixel, int64_t given) : begin(from) {
     double length = isHalfPixel ? to - from : std::max(to - from, 1.0);
     bin = length / double(bins);
-    samples = bin > 0 ? int64_t(std::min(std::ceil(bin), mostSamples)) : 0; // NaN: none
+    samples = given > 0 ? given : bin > 0 ? int64_t(std::min(std::ceil(bin), mostSamples)) : 0; // NaN: none
   }
   double place(int64_t number, int64_t sample) const {
     return begin + bin * (double(number) + (double(sample) + 0.5) / double(samples));
@@ -126,6 +127,7 @@ Status roiAlign(const TensorCall &call) {
     return Failure{"expects images [N, C, H, W], regions [R, 4] and the number of an image for each"};
   double scale = parameter<double>(call, "scale", 1);
   bool isHalfPixel = parameter<int64_t>(call, "half_pixel", 1) != 0;
+  int64_t samples = parameter<int64_t>(call, "samples", 0);
   std::vector<int64_t> numbers = load<int64_t>(call.inputs[2]);
   for (int64_t number : numbers)
     if (number < 0 || number >= shape[0])
@@ -135,8 +137,8 @@ Status roiAlign(const TensorCall &call) {
     std::vector<double> pixels = load<double>(call.inputs[0]), edges = load<double>(call.inputs[1]), values;
     for (size_t r = 0; r < numbers.size(); ++r) {
       auto edge = [&](size_t i) { return edges[r * 4 + i] * scale - (isHalfPixel ? 0.5 : 0); };
-      std::array sides{Side(edge(1), edge(3), align.bins[0], isHalfPixel),
-                       Side(edge(0), edge(2), align.bins[1], isHalfPixel)};
+      std::array sides{Side(edge(1), edge(3), align.bins[0], isHalfPixel, samples),
+                       Side(edge(0), edge(2), align.bins[1], isHalfPixel, samples)};
       for (int64_t c = 0; c < shape[1]; ++c) {
         const double *plane = pixels.data() + (numbers[r] * shape[1] + c) * shape[2] * shape[3];
         for (int64_t i = 0; i < align.bins[0]; ++i)

@@ -152,3 +152,23 @@ module @sizes {
     return %r : tensor<2x1xf32>
   }
 }
+
+// -----
+
+// What does not need the first search comes before it, so that one net has both.
+// CHECK-LABEL: module @searches
+// CHECK: %[[BOTH:.*]]:2 = vm.call @device.searches_0
+// CHECK-NOT: @device.
+// CHECK: vm.call @host.nonzero(%[[BOTH]]#0)
+// CHECK: vm.call @host.nonzero(%[[BOTH]]#1)
+// CHECK-NOT: @device.
+// CHECK: vm.return
+module @searches {
+  func.func @main(%x: tensor<6xf32> {top.name = "x"}) -> (tensor<1x?xi64>, tensor<1x?xi64>) {
+    %a = top.abs %x : (tensor<6xf32>) -> tensor<6xf32>
+    %p = top.nonzero %a : (tensor<6xf32>) -> tensor<1x?xi64>
+    %b = top.relu %x : (tensor<6xf32>) -> tensor<6xf32>
+    %q = top.nonzero %b : (tensor<6xf32>) -> tensor<1x?xi64>
+    return %p, %q : tensor<1x?xi64>, tensor<1x?xi64>
+  }
+}

@@ -1,6 +1,6 @@
 // RoiAlign: a grid of samples in each bin of each region. A fixed number of them is gathered on the engines; a number
 // that follows from the size of the region is the host's.
-#include "../Registry.h"
+#include "../RunTime/Forms.h"
 #include "AttentionParts.h"
 #include "Sampling.h"
 
@@ -70,18 +70,22 @@ struct RoiAlign {
 
   LogicalResult onHost() {
     SmallVector<NamedAttribute> parameters{node.i64("height", bins[0]), node.i64("width", bins[1]),
-                                           node.f64("scale", scale), node.i64("half_pixel", isHalfPixel),
-                                           node.i64("max", isMax)};
+                                           node.f64("scale", scale),    node.i64("half_pixel", isHalfPixel),
+                                           node.i64("max", isMax),      node.i64("samples", samples)};
     auto type = RankedTensorType::get({regions, shape[1], bins[0], bins[1]}, node.type(0).getElementType());
     return node.finish(node.host(node.outputName(), "roialign", {node.input(0), node.input(1), node.input(2)}, type,
                                  "the size of a region decides how many samples it has", parameters));
   }
 };
 
+} // namespace
+
 LogicalResult importRoiAlign(Node &node) {
+  auto mayBe = [](int64_t a, int64_t b) { return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b); };
   RankedTensorType images = node.type(0), regions = node.type(1);
-  if (images.getRank() != 4 || regions.getRank() != 2 || regions.getDimSize(1) != 4 || node.type(2).getRank() != 1 ||
-      node.type(2).getDimSize(0) != regions.getDimSize(0) || !isa<FloatType>(images.getElementType()))
+  if (images.getRank() != 4 || regions.getRank() != 2 || !mayBe(regions.getDimSize(1), 4) ||
+      node.type(2).getRank() != 1 || !mayBe(node.type(2).getDimSize(0), regions.getDimSize(0)) ||
+      !isa<FloatType>(images.getElementType()))
     return node.error("expects images [N, C, H, W], regions [R, 4] and the number of an image for each");
   std::string mode = node.stringAttr("mode", "avg");
   std::string shift = node.opset() >= 16 ? node.stringAttr("coordinate_transformation_mode", "half_pixel")
@@ -101,10 +105,9 @@ LogicalResult importRoiAlign(Node &node) {
     return node.error("takes at most " + Twine(kMostOfRegions) + " samples of all regions");
   RoiAlign align{node,          Formula(node),     {height, width},      samples, scale, shift == "half_pixel",
                  mode == "max", images.getShape(), regions.getDimSize(0)};
-  return samples > 0 && !Formula::isDouble(node.input(0)) ? align.run() : align.onHost();
+  bool isFixed = images.hasStaticShape() && regions.hasStaticShape() && node.type(2).hasStaticShape();
+  return isFixed && samples > 0 && !Formula::isDouble(node.input(0)) ? align.run() : align.onHost();
 }
-
-} // namespace
 
 void registerRoiAlign(Registry &registry) { registry.add("RoiAlign", {10, kMaxOpset, 3, 3, importRoiAlign}); }
 

@@ -18,6 +18,7 @@ void addSelectForms(Forms &forms);
 
 /// Importers that take open extents as well.
 mlir::LogicalResult importNonMaxSuppression(Node &node);
+mlir::LogicalResult importRoiAlign(Node &node);
 
 /// Builds an operation of the host with the element type of its first operand.
 mlir::Value atRunTime(Node &node, llvm::StringRef name, llvm::StringRef kernel, mlir::ValueRange operands,

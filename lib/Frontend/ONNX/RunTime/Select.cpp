@@ -7,6 +7,25 @@ namespace pto_mlir::onnx {
 
 static constexpr int64_t kOpen = ShapedType::kDynamic;
 
+// What is known of the sizes that a gather takes from a shape; nullopt where one is open.
+static std::optional<SmallVector<int64_t>> knownSizes(Node &node) {
+  Value data = node.input(0);
+  auto host = data ? data.getDefiningOp<top::HostOp>() : top::HostOp();
+  std::optional<top::Weight> places = node.constant(1);
+  if (!host || host.getKernel() != "shape" || !places)
+    return std::nullopt;
+  ArrayRef<int64_t> sizes = sizesOf(host.getInputs().front());
+  int64_t start = cast<IntegerAttr>(host.getParametersAttr().get("start")).getInt(), count = sizesOf(data).front();
+  SmallVector<int64_t> taken;
+  for (int64_t place : top::toInts(*places)) {
+    place += place < 0 ? count : 0;
+    if (place < 0 || place >= count || ShapedType::isDynamic(sizes[start + place]))
+      return std::nullopt;
+    taken.push_back(sizes[start + place]);
+  }
+  return taken;
+}
+
 static LogicalResult gather(Node &node) {
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), node.type(0).getRank());
   if (!axis)
@@ -15,6 +34,12 @@ static LogicalResult gather(Node &node) {
   SmallVector<int64_t> result(data.take_front(*axis));
   llvm::append_range(result, node.type(1).getShape());
   llvm::append_range(result, data.drop_front(*axis + 1));
+  if (std::optional<SmallVector<int64_t>> sizes = knownSizes(node)) {
+    OpBuilder &b = node.builder();
+    return node.finish(top::createConstant(b, top::namedLoc(b.getContext(), node.outputName()), node.outputName(),
+                                           RankedTensorType::get(result, b.getI64Type()),
+                                           top::fromInts(b.getI64Type(), *sizes)));
+  }
   return node.finish(
       atRunTime(node, node.outputName(), "gather", {node.input(0), node.input(1)}, result, {node.i64("axis", *axis)}));
 }
@@ -114,6 +139,54 @@ static LogicalResult softmax(Node &node) {
       atRunTime(node, node.outputName(), "softmax", node.input(0), node.type(0).getShape(), {node.i64("axis", *axis)}));
 }
 
+static LogicalResult scatterElements(Node &node) {
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), node.type(0).getRank());
+  std::string reduction = node.opset() >= 16 ? node.stringAttr("reduction", "none") : "none";
+  if (!axis)
+    return failure();
+  return node.finish(
+      atRunTime(node, node.outputName(), "scatter_elements", {node.input(0), node.input(1), node.input(2)},
+                node.type(0).getShape(),
+                {node.i64("axis", *axis), node.named("reduction", node.builder().getStringAttr(reduction))}));
+}
+
+static Value product(Node &node, StringRef name, ArrayRef<Value> operands, bool transA, bool transB) {
+  if (llvm::is_contained(operands, Value()))
+    return {};
+  SmallVector<int64_t> a(sizesOf(operands[0])), b(sizesOf(operands[1]));
+  if (a.size() < 2 || b.size() < 2)
+    return (void)node.error("takes matrices where sizes are known at run time only"), Value();
+  if (transA)
+    std::swap(a.end()[-1], a.end()[-2]);
+  if (transB)
+    std::swap(b.end()[-1], b.end()[-2]);
+  SmallVector<int64_t> result(std::max(a.size(), b.size()), 1);
+  for (ArrayRef<int64_t> shape : {ArrayRef(a), ArrayRef(b)})
+    for (auto [size, all] :
+         llvm::zip_equal(shape.drop_back(2), MutableArrayRef(result).drop_back(2).take_back(shape.size() - 2)))
+      all = all == 1 || (ShapedType::isDynamic(all) && size != 1) ? size : all;
+  result.end()[-2] = a.end()[-2];
+  result.end()[-1] = b.end()[-1];
+  return atRunTime(node, name, "matmul", operands, result,
+                   {node.i64("transpose_a", transA), node.i64("transpose_b", transB)});
+}
+
+static LogicalResult matMul(Node &node) {
+  return node.finish(product(node, node.outputName(), {node.input(0), node.input(1)}, false, false));
+}
+
+// With one bias for each column.
+static LogicalResult gemm(Node &node) {
+  bool transA = node.intAttr("transA", 0), transB = node.intAttr("transB", 0);
+  if (node.floatAttr("alpha", 1) != 1 || node.floatAttr("beta", 1) != 1 ||
+      (node.has(2) && (node.type(2).getRank() != 1 || node.type(2).getDimSize(0) == 1)))
+    return node.error("has factors, or another bias than one for each column, where sizes are known at run time only");
+  SmallVector<Value> operands{node.input(0), node.input(1)};
+  if (node.has(2))
+    operands.push_back(node.input(2));
+  return node.finish(product(node, node.outputName(), operands, transA, transB));
+}
+
 void addSelectForms(Forms &forms) {
   forms["Gather"] = gather;
   forms["GatherND"] = gatherNd;
@@ -122,7 +195,11 @@ void addSelectForms(Forms &forms) {
   for (StringRef op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
     forms[op] = reduce;
   forms["Softmax"] = softmax;
+  forms["ScatterElements"] = scatterElements;
+  forms["MatMul"] = matMul;
+  forms["Gemm"] = gemm;
   forms["NonMaxSuppression"] = importNonMaxSuppression;
+  forms["RoiAlign"] = importRoiAlign;
 }
 
 } // namespace pto_mlir::onnx

@@ -79,6 +79,14 @@ static LogicalResult reshape(Node &node) {
     return failure();
   for (int64_t &size : *sizes)
     size = size > 0 ? size : kOpen;
+  // The one that is left of a tensor of fixed size.
+  if (node.type(0).hasStaticShape() && llvm::count(*sizes, kOpen) == 1) {
+    int64_t rest = 1;
+    for (int64_t size : *sizes)
+      rest *= ShapedType::isDynamic(size) ? 1 : size;
+    if (node.constant(1) && llvm::is_contained(top::toInts(*node.constant(1)), -1))
+      *llvm::find(*sizes, kOpen) = node.type(0).getNumElements() / rest;
+  }
   int64_t allowZero = node.opset() >= 14 ? node.intAttr("allowzero", 0) : 0;
   return node.finish(atRunTime(node, node.outputName(), "reshape", {node.input(0), node.input(1)}, *sizes,
                                {node.i64("allowzero", allowZero)}));
