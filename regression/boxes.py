@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-TIE = 1e-5  # scores that are nearer than that have no order
+TIE = 1e-4  # scores that are nearer than that have no order
 NEAR = 1e-2  # of the coordinates of one box, in pixels
 
 
