@@ -8,6 +8,7 @@ import pypto
 import pypto.language as pl
 import pytest
 from pypto import ir
+from pypto.language.parser.diagnostics import ParserSyntaxError, ParserTypeError
 
 ROWS = 32
 M = pl.dynamic("M")
@@ -391,6 +392,38 @@ def test_every_operation_makes_a_call_that_is_printed_and_parsed(name, stub):
     last = function.body.stmts[-1]
     held = last.expr if isinstance(last, ir.EvalStmt) else last.value
     assert held.op.name == name and isinstance(held.type, ir.UnknownType) == (ast.unparse(stub.returns) == "None")
+
+
+def scopes(lines):
+    """A program whose orchestrator has these lines."""
+    head = """\
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[64], pl.FP32]):
+        return x
+
+    @pl.function(type=pl.FunctionType.Orchestration, auto_scope=False)
+    def main(self, x: pl.Tensor[[64], pl.FP32]):
+"""
+    return pl.parse_program(head + "".join(f"        {line}\n" for line in lines))
+
+
+def test_a_scope_says_who_orders_its_launches():
+    call, manual = "    a = self.k(x)", "with pl.scope(mode=pl.ScopeMode.MANUAL):"
+    made = scopes([manual, call, "with pl.manual_scope():", call, "with pl.scope(mode=pl.ScopeMode.AUTO):", call])
+    assert [each.manual for each in made.functions["main"].body.stmts] == [True, True, False]
+    assert ir.structural_equal(made, pl.parse_program(str(made)))
+    for inner in ("pl.scope()", "pl.manual_scope()"):
+        with pytest.raises(ParserSyntaxError, match="inside of a manual scope") as caught:
+            scopes([manual, f"    with {inner}:", f"    {call}"])
+        assert caught.value.span["line"] == 13
+    assert scopes(["with pl.scope():", f"    {manual}", f"    {call}"])
+    with pytest.raises(ParserTypeError, match="mode must be of pl.ScopeMode"):
+        scopes(["with pl.scope(mode=1):", call])
 
 
 def test_one_statement_is_the_body_itself():

@@ -4,6 +4,7 @@ import ast
 
 from pypto.language.names import Name
 from pypto.language.parser.diagnostics import ParserSyntaxError, ParserTypeError, UnsupportedFeatureError
+from pypto.language.typing import ScopeMode
 from pypto.pypto_core import DataType, ir
 
 _SUBMITS = ("submit", "spmd_submit")
@@ -34,6 +35,7 @@ class Scopes:
     """Needs ControlFlow."""
 
     scope_task = None  # the variable of `as task`, until its scope is made
+    is_manual = False  # in a scope that orders its launches by hand
 
     def split_aiv(self, node, call):
         arguments, keywords = self.arguments(call)
@@ -194,10 +196,25 @@ class Scopes:
         elif name == "pl.spmd":
             self.spmd(node, call, arguments, attrs, hint)
         elif name in ("pl.scope", "pl.manual_scope"):
-            self.emit(ir.RuntimeScopeStmt(name == "pl.manual_scope", self.scope_body(node), hint, attrs, span))
+            mode = attrs.pop("mode", ScopeMode.MANUAL if name == "pl.manual_scope" else ScopeMode.AUTO)
+            self.emit(
+                ir.RuntimeScopeStmt(mode == ScopeMode.MANUAL, self.runtime_body(node, mode, call), hint, attrs, span)
+            )
         else:
             hint = "a scope is `pl.at(level=pl.Level.CORE_GROUP)`"
             self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call, hint)
+
+    def runtime_body(self, node, mode, call):
+        """The body of a scope of the run time, which none may lie in that orders by hand."""
+        if not isinstance(mode, ScopeMode):
+            self.fail(ParserTypeError, "mode must be of pl.ScopeMode", call, "write `mode=pl.ScopeMode.MANUAL`")
+        if self.is_manual:
+            hint = "leave it out: `deps` order what is in the outer one"
+            self.fail(ParserSyntaxError, f"{ast.unparse(call.func)} inside of a manual scope", call, hint)
+        self.is_manual = mode == ScopeMode.MANUAL
+        body = self.scope_body(node)
+        self.is_manual = False
+        return body
 
     def mark(self, attrs, body):
         """Notes which of the tensors of a scope are to be seen (`dumps=`, pl.dump_tag)."""

@@ -1,5 +1,7 @@
 """Markers for annotations: `pl.Tensor[[64, 32], pl.FP32]`. Python may evaluate them; the parser reads their text."""
 
+import enum
+
 from pypto.pypto_core import DataType, ir
 from pypto.pypto_core.ir import (
     AtomicType,
@@ -107,6 +109,13 @@ class Scalar(Value, metaclass=_Kind):
 
 Array, Tuple, Ptr, Out, InOut = (_Marker(name) for name in ("Array", "Tuple", "Ptr", "Out", "InOut"))
 DistributedTensor = _Marker("DistributedTensor")
+
+
+class ScopeMode(enum.Enum):
+    """Who orders the launches of pl.scope."""
+
+    AUTO = 0  # the memory that they share
+    MANUAL = 1  # their `deps`
 
 
 class DynVar:
