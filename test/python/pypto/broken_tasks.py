@@ -272,7 +272,7 @@ PROCESSOR = (
         "more tiles than memory",
         kernel("u = ^^pl.create_tile([256, 1024], dtype=pl.FP32)", "u = pl.exp(u)"),
         InvalidOperationError,
-        "tiles need 2105344 bytes of UB, which has 196608",
+        "tiles need 1056768 bytes of UB, which has 196608",
         "smaller tiles or fewer of them at a time would fit (the largest tile takes 1048576 bytes)",
         (("[256, 1024]", "[64, 64]"),),
     ),
