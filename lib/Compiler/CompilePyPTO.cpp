@@ -161,6 +161,7 @@ static std::optional<PyPTOOptions> loweringOf(const ProgramOptions &options, Err
   PyPTOOptions lowering{true, arch};
   lowering.sizes = options.sizes;
   lowering.ranks = options.ranks;
+  lowering.blocks = options.blocks;
   return lowering;
 }
 

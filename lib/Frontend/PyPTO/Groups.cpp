@@ -80,7 +80,7 @@ ir::FunctionPtr withWholeTiles(const ir::FunctionPtr &function) {
   return isSplit && !(lanes && *lanes) ? WholeTiles().VisitFunction(function) : function;
 }
 
-Group joinFunctions(const ir::FunctionPtr &cube, const ir::FunctionPtr &vector, bool throughMemory) {
+Group joinFunctions(const ir::FunctionPtr &cube, const ir::FunctionPtr &vector, int64_t blocks) {
   ir::FunctionPtr sides[] = {withWholeTiles(cube), withWholeTiles(vector)};
   const std::string both = cube->name_ + " and " + vector->name_;
   size_t count = cube->params_.size();
@@ -91,7 +91,7 @@ Group joinFunctions(const ir::FunctionPtr &cube, const ir::FunctionPtr &vector, 
   if (space != queueSpaceOf(*vector))
     fail(vector->span_, both + " open queues of other ids or slot sizes; open the same ones in both");
   Group group;
-  group.hasQueues = throughMemory && space.words > 0;
+  group.hasQueues = blocks > 0 && space.words > 0;
   std::vector<ir::ParamDirection> directions = cube->param_directions_;
   for (size_t i = 0; i < count; ++i)
     if (vector->param_directions_[i] != directions[i])
@@ -104,7 +104,7 @@ Group joinFunctions(const ir::FunctionPtr &cube, const ir::FunctionPtr &vector, 
       params.push_back(std::make_shared<const ir::Var>(
           "queues",
           std::make_shared<const ir::TensorType>(std::vector<ir::ExprPtr>{std::make_shared<const ir::ConstInt>(
-                                                     space.words, pypto::DataType::INDEX, side->span_)},
+                                                     space.words * blocks, pypto::DataType::INDEX, side->span_)},
                                                  pypto::DataType::FP32),
           side->span_));
     side = withParams(*side, std::move(params), directions);

@@ -27,8 +27,9 @@ struct Group {
 /// halves to the compiler: here the first vector core does all of it.
 pypto::ir::FunctionPtr withWholeTiles(const pypto::ir::FunctionPtr &function);
 
-/// Throws where the two take other parameters, or other queues. `throughMemory`: tiles do not go from core to core.
-Group joinFunctions(const pypto::ir::FunctionPtr &cube, const pypto::ir::FunctionPtr &vector, bool throughMemory);
+/// Throws where the two take other parameters, or other queues. `blocks`: whose tiles go through memory; 0 where they
+/// go from core to core.
+Group joinFunctions(const pypto::ir::FunctionPtr &cube, const pypto::ir::FunctionPtr &vector, int64_t blocks);
 
 } // namespace pto_mlir::pypto_frontend
 

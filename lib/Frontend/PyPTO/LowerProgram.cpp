@@ -173,6 +173,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
   Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
+  orchestrator.setBlocks(options.blocks);
   withPlace(entry->span_, [&] { orchestrator.run(); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())

@@ -48,6 +48,8 @@ public:
   /// A module with the launches as `vm.func @main`, or with the host program as `func.func @main`, named after the
   /// program. Called once.
   mlir::OwningOpRef<mlir::ModuleOp> hostModule(mlir::MLIRContext &context);
+  /// Before `run`: of each launch.
+  void setBlocks(int64_t count) { blocksOfLaunch = count; }
   /// Before `run`: launches keep their arguments for `listed`.
   void listLaunches() { lists = true; }
   /// The launches as JSON: `ports` (the name of an input or output for each buffer, null for those in `workspace`
@@ -269,6 +271,7 @@ private:
   uint32_t manualScopes = 0, scope = 0; ///< so far; the one that is run, 0: none
   uint32_t numTasks = 0, task = 0;      ///< so far; the one whose launches are made, 0: none
   std::vector<uint32_t> taskEdges;      ///< pairs: the second one waits for the first one
+  int64_t blocksOfLaunch = 1;
   /// The block that is launched, of how many; none outside of pl.spmd.
   struct BlockOf {
     Number index, count;

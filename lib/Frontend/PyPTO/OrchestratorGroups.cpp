@@ -40,10 +40,10 @@ void Orchestrator::launchTogether(const ir::Span &span, llvm::function_ref<void(
   KnownGroup &group = groups[{cube->function.get(), vector->function.get()}];
   if (!group.cube)
     static_cast<Group &>(group) =
-        joinFunctions(cube->function, vector->function, !pto::findTarget(arch.name)->directTiles);
+        joinFunctions(cube->function, vector->function, pto::findTarget(arch.name)->directTiles ? 0 : blocksOfLaunch);
   std::vector<Held> arguments = std::move(cube->arguments);
   if (group.hasQueues) {
-    std::vector<Number> words{queueSpaceOf(*group.cube).words};
+    std::vector<Number> words{queueSpaceOf(*group.cube).words * blocksOfLaunch};
     // In the host program memory is made where it is used: a loop's is not there behind it.
     std::optional<View> made = host ? std::nullopt : group.memory;
     if (!made)

@@ -102,6 +102,15 @@ def test_blocks_change_no_bit(flash, tmp_path, kind):
     check_attention(on_blocks(program, tmp_path, flash.queue_words(queries, head), *arrays), *arrays)
 
 
+def test_a_program_makes_memory_for_the_queues_of_all_blocks(flash, tmp_path):
+    file = tmp_path / "f.pmodel"
+    program = flash.flash_attention(400, 256, 64, pl.FP16)
+    _compiler.compile_pypto(core.serialize(program), str(file), "a3", 24)
+    arrays = inputs(400, 256, 64, np.float16)
+    y = runtime.InferenceSession(str(file)).run(None, dict(zip("qkv", arrays, strict=True)))[0]
+    check_attention(y, *arrays)
+
+
 def paged_inputs(requests, heads, head, pages, most, kind, lengths):
     random = np.random.default_rng(2)
     q = random.standard_normal((requests * heads, head)).astype(kind)

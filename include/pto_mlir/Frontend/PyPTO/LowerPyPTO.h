@@ -33,6 +33,8 @@ struct PyPTOOptions {
   std::map<std::string, int64_t> sizes;
   /// Devices that a program of the host level runs on.
   unsigned ranks = 1;
+  /// Of each launch: an orchestrator makes memory for the queues of as many.
+  int64_t blocks = 1;
   /// Operations that are emitted as text; null: none. Used with `emitter`.
   const pypto::backend::Backend *backend = nullptr;
   pypto::codegen::PTOCodegen *emitter = nullptr;
