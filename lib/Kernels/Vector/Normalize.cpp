@@ -81,10 +81,19 @@ void connectDestinations(func::FuncOp func) {
 }
 
 namespace {
+/// Of one body. Each fusion clones the bodies of both ops, so that one chain would take the square of its length.
+constexpr size_t kMostFused = 512;
+
+size_t bodySize(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic ? generic.getBody()->getOperations().size() : 0;
+}
+
 /// Elementwise ops take the place of their only reader's operand.
 bool isFusable(OpOperand *operand) {
   Operation *producer = operand->get().getDefiningOp();
-  return producer && producer->hasOneUse() && !isa<linalg::FillOp>(producer);
+  return producer && producer->hasOneUse() && !isa<linalg::FillOp>(producer) &&
+         bodySize(producer) + bodySize(operand->getOwner()) <= kMostFused;
 }
 
 LogicalResult generalize(func::FuncOp func) {
