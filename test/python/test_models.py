@@ -109,7 +109,7 @@ def test_classifier(command, tmp_path, classifier, mode):
             if "KiB" in line
         }
         # A joined kernel holds the vector code once per tile size: 11 KiB of 499.
-        assert sizes["metadata"] + sizes["commands"] <= 0.27 * sizes["weights"]
+        assert sizes["metadata"] + sizes["commands"] <= 0.275 * sizes["weights"]
 
 
 def test_more_cores_give_the_same_bits(command, tmp_path, awkward):
