@@ -44,6 +44,25 @@ class MeanVarianceNormalization(OpRun):
         return (centred / (np.sqrt(np.mean(centred**2, axis=axes, keepdims=True)) + 1e-9),)
 
 
+class ReduceMean(OpRun):
+    """The reference's sums of integers wrap in their type; onnxruntime's do not."""
+
+    op_domain = ""
+
+    def _run(self, x, axes=None, keepdims=1, noop_with_empty_axes=0):
+        if axes is None or np.size(axes) == 0:
+            if noop_with_empty_axes:
+                return (x,)
+            axes = range(x.ndim)
+        axes = tuple(int(axis) for axis in axes)
+        if x.dtype.kind == "f":
+            return (np.mean(x, axis=axes, keepdims=bool(keepdims), dtype=x.dtype),)
+        sums = np.sum(x, axis=axes, keepdims=bool(keepdims), dtype=np.uint64 if x.dtype.kind == "u" else np.int64)
+        count = math.prod(x.shape[axis] for axis in axes)
+        means = np.asarray(np.sign(sums) * (np.abs(sums) // max(count, 1)))  # toward zero
+        return (means.astype(x.dtype),)
+
+
 class Erf(OpRun):
     """The reference's rounds to float32."""
 
@@ -99,7 +118,7 @@ class Resize(op_resize.Resize):
 
 
 _erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
-NEW_OPS = [ConvTranspose, Erf, Gelu, Gemm, GlobalLpPool, LRN, MeanVarianceNormalization, Resize]
+NEW_OPS = [ConvTranspose, Erf, Gelu, Gemm, GlobalLpPool, LRN, MeanVarianceNormalization, ReduceMean, Resize]
 
 
 def rounded_inside(node: onnx.NodeProto, inputs: list[np.ndarray], opset: int, unit: float) -> np.ndarray | float:

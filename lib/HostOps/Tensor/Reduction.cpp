@@ -22,11 +22,6 @@ template <class V> std::vector<V> reduced(const TensorCall &call, const std::vec
       all = value;
     ++seen[size_t(target)];
   });
-  if (std::is_integral_v<V> && call.name == "reduce_mean") { // the sum wraps before it is divided, as numpy's does
-    std::vector<std::byte> stored(result.size() * elementSize(call.resultType));
-    store(result, call.resultType, stored.data());
-    result = load<V>({call.resultType, {int64_t(result.size())}, stored.data()});
-  }
   if (call.name == "reduce_mean")
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = std::is_integral_v<V> && seen[i] == 0 ? V(0) : V(result[i] / V(seen[i]));

@@ -44,7 +44,8 @@ def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
   let description = [{
     A tile that is allocated in an `scf.for`, is written before it is read in each trip, and is touched by more than one
     engine gets `pto.buffers = 2`, as long as all tiles of the function, so doubled, fit their memory: one engine may then
-    fill a half while another works on the other half. Functions with flags, barriers or queues of their own are left alone.
+    fill a half while another works on the other half. Reserved buffers count as taken. Functions with flags or barriers of
+    their own, and those that give a queue's buffer an address, are left alone.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {
@@ -56,8 +57,9 @@ def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
 def PTOPlanLocalMemory : Pass<"pto-plan-local-memory", "::mlir::ModuleOp"> {
   let summary = "give every alloc_tile its address";
   let description = [{
-    Every tile gets its own bytes, in the order of first use, when all fit; else tiles whose lifetimes do not overlap share
-    bytes. A tile with `pto.buffers = 2` gets two halves that alternate with the trips of its loop: the address is then
+    Every tile gets its own bytes, in the order of first use, when all fit beside the reserved buffers; else tiles whose
+    lifetimes do not overlap share bytes, and where that does not suffice the result of a vector instruction takes the
+    bytes of an operand of its type that nobody reads afterwards. A tile with `pto.buffers = 2` gets two halves that alternate with the trips of its loop: the address is then
     computed in the loop, and the attribute `pto.base` keeps where the first half begins.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
