@@ -61,6 +61,8 @@ struct Results {
 /// of a call.
 using Held = std::variant<std::monostate, int64_t, double, mlir::Value, View, Task, Results>;
 
+inline Held heldOf(const Number &number) { return number.isKnown() ? Held(number.known) : Held(number.value); }
+
 } // namespace pto_mlir::pypto_frontend
 
 #endif

@@ -168,9 +168,7 @@ void Orchestrator::setUpPorts() {
   });
   readSizes();
   eachPort([&](const ir::VarPtr &param, Buffer &buffer, bool) {
-    Number elements = 1;
-    for (const Number &extent : buffer.shape)
-      elements = computed(ir::NodeKind::Mul, elements, extent);
+    Number elements = elementsOf(buffer.shape);
     if (ir::IsA<ir::ScalarType>(param->type_))
       buffer.memory = host->number(buffer.given);
     else if (buffer.direction == ir::ParamDirection::In)

@@ -114,6 +114,7 @@ private:
   std::vector<Number> numbersOf(const std::vector<pypto::ir::ExprPtr> &list);
   /// Equal numbers are one value where the first one of them is at hand.
   Number computed(pypto::ir::NodeKind kind, const Number &a, const Number &b);
+  Number elementsOf(const std::vector<Number> &shape);
   /// The strides of a tensor by rows.
   std::vector<Number> denseStrides(const std::vector<Number> &shape);
   /// Whether a view is all of its buffer, by rows, as far as it is known.

@@ -344,10 +344,8 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
     directions += (pointer ? "," : "") + std::string(!isWritten ? "in" : isRead ? "inout" : "out");
     Number offset = computed(ir::NodeKind::Add, part.moving ? Number(part.moving) : Number(), part.offset);
     if (part.mayEnd) {
-      Number elements = 1;
-      for (const Number &extent : buffers[part.buffer].shape)
-        elements = computed(ir::NodeKind::Mul, elements, extent);
-      mlir::Value rest = host->binary(ir::NodeKind::Sub, emitted(elements), emitted(offset));
+      mlir::Value elements = emitted(elementsOf(buffers[part.buffer].shape));
+      mlir::Value rest = host->binary(ir::NodeKind::Sub, elements, emitted(offset));
       mlir::Value count = host->binary(ir::NodeKind::Min, emitted(part.shape[0]), rest);
       values.push_back(host->part(buffers[part.buffer].memory, emitted(offset), count));
       continue;

@@ -165,7 +165,7 @@ void Orchestrator::bindParameter(const ir::Function &function, const ir::VarPtr 
       fail(span, who + " expects " + std::to_string(*known) + " on axis " + std::to_string(axis) + ", not " +
                      textOf(view->shape));
     if (auto symbol = ir::As<ir::Var>(type->shape_[axis]))
-      held[symbol.get()] = extent.isKnown() ? Held(extent.known) : Held(extent.value);
+      held[symbol.get()] = heldOf(extent);
   }
   if (type->dtype_ != view->dtype)
     fail(span, who + " expects " + std::string(type->dtype_.Name()) + ", not " + std::string(view->dtype.Name()));

@@ -65,7 +65,7 @@ void Orchestrator::readSizes() {
       }
     }
   for (const auto &[symbol, extent] : symbols)
-    held[symbol] = extent.isKnown() ? Held(extent.known) : Held(extent.value);
+    held[symbol] = heldOf(extent);
 }
 
 } // namespace pto_mlir::pypto_frontend

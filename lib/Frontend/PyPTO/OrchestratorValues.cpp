@@ -293,8 +293,7 @@ Held Orchestrator::operation(const ir::CallPtr &op) {
     int64_t axis = integerOf(view.Operand("axis"));
     if (axis < 0 || size_t(axis) >= tensor.shape.size())
       fail(op->span_, "the tensor has no axis " + std::to_string(axis));
-    const Number &extent = tensor.shape[axis];
-    return extent.isKnown() ? Held(extent.known) : Held(extent.value);
+    return heldOf(tensor.shape[axis]);
   }
   if (name == "tensor.read")
     return readElement(view, *op);

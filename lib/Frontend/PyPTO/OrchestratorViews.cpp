@@ -60,6 +60,13 @@ View Orchestrator::makeTensor(std::vector<Number> shape, pypto::DataType dtype, 
   return view;
 }
 
+Number Orchestrator::elementsOf(const std::vector<Number> &shape) {
+  Number product = 1;
+  for (const Number &extent : shape)
+    product = computed(ir::NodeKind::Mul, product, extent);
+  return product;
+}
+
 std::vector<Number> Orchestrator::denseStrides(const std::vector<Number> &shape) {
   std::vector<Number> strides(shape.size(), 1);
   for (size_t axis = shape.size(); axis-- > 1;)
@@ -127,13 +134,7 @@ Held Orchestrator::reshape(const ir::OpView &call, const ir::Call &op) {
   if (!view.isKnown() || !llvm::all_of(shape, isKnown)) {
     if (view.strides != denseStrides(view.shape))
       fail(op.span_, "a reshape of a view by extents known at run time is not lowered yet; reshape the whole tensor");
-    auto elements = [&](const std::vector<Number> &extents) {
-      Number product = 1;
-      for (const Number &extent : extents)
-        product = computed(ir::NodeKind::Mul, product, extent);
-      return product;
-    };
-    host->check(ir::NodeKind::Eq, emitted(elements(shape)), emitted(elements(view.shape)),
+    host->check(ir::NodeKind::Eq, emitted(elementsOf(shape)), emitted(elementsOf(view.shape)),
                 "a reshape keeps the number of elements");
     view.strides = denseStrides(shape);
     view.shape = std::move(shape);

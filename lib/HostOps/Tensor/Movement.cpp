@@ -7,12 +7,8 @@
 
 namespace pto_mlir::hostops {
 
-namespace {
-
-using Shape = std::vector<int64_t>;
-
-// The output gathers the elements at `strides` from `base`.
-Status moveStrided(const TensorCall &call, const Shape &shape, const Shape &strides, int64_t base = 0) {
+Status moveStrided(const TensorCall &call, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides,
+                   int64_t base) {
   auto made = allocate(call, shape);
   if (!made)
     return made.failure();
@@ -24,6 +20,10 @@ Status moveStrided(const TensorCall &call, const Shape &shape, const Shape &stri
   });
   return {};
 }
+
+namespace {
+
+using Shape = std::vector<int64_t>;
 
 Status reshape(const TensorCall &call) {
   Shape shape = parameter<Shape>(call, "shape", {});

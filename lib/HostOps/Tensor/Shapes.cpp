@@ -91,16 +91,7 @@ Status expand(const TensorCall &call) {
   auto shape = broadcastShape(both);
   if (!shape)
     return Failure{"the operand does not broadcast to the shape"};
-  auto made = allocate(call, *shape);
-  if (!made)
-    return made.failure();
-  std::byte *out = *made;
-  uint64_t size = elementSize(call.inputs[0].type);
-  forEachOffset(*shape, broadcastStrides(call.inputs[0].shape, *shape), 0, [&](int64_t offset) {
-    std::memcpy(out, call.inputs[0].data + uint64_t(offset) * size, size);
-    out += size;
-  });
-  return {};
+  return moveStrided(call, *shape, broadcastStrides(call.inputs[0].shape, *shape));
 }
 
 /// Starts and ends beyond a dimension are its borders.
@@ -126,16 +117,7 @@ Status slice(const TensorCall &call) {
     base += count ? start * strides[size_t(axes[i])] : 0;
     strides[size_t(axes[i])] *= step;
   }
-  auto made = allocate(call, shape);
-  if (!made)
-    return made.failure();
-  std::byte *out = *made;
-  uint64_t size = elementSize(call.inputs[0].type);
-  forEachOffset(shape, strides, base, [&](int64_t offset) {
-    std::memcpy(out, call.inputs[0].data + uint64_t(offset) * size, size);
-    out += size;
-  });
-  return {};
+  return moveStrided(call, shape, strides, base);
 }
 
 /// The slices of the data at each row of the indices, which name its first dimensions.

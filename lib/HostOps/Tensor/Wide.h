@@ -86,6 +86,9 @@ template <class T> T parameter(const TensorCall &call, std::string_view name, T 
 
 /// The memory of the output.
 Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> &shape);
+/// The result has the elements of the first input at `strides` from `base`.
+Status moveStrided(const TensorCall &call, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides,
+                   int64_t base = 0);
 
 /// Computes the elements after the output has its memory, and stores them.
 template <class Compute> Status finish(const TensorCall &call, const std::vector<int64_t> &shape, Compute compute) {
