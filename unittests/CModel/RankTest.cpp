@@ -35,7 +35,8 @@ TestKernel ring(int64_t ranks, bool raises = true) {
 }
 
 struct Ranks {
-  explicit Ranks(int64_t count) : memory(device.upload(std::vector<int32_t>(size_t(count) + 1))) {}
+  explicit Ranks(int64_t count, const char *mode = "functional")
+      : device(1, levelApi(), mode), memory(device.upload(std::vector<int32_t>(size_t(count) + 1))) {}
 
   pto_status run(const std::vector<std::pair<uint32_t, uint32_t>> &launches, std::vector<uint32_t> after = {}) {
     std::vector<pto_rank_launch> list;
@@ -58,8 +59,9 @@ struct Ranks {
 } // namespace
 
 TEST(Ranks, WaitForEachOther) {
-  for (int64_t count : {1, 2, 5}) {
-    Ranks ranks(count);
+  for (auto [count, mode] : std::vector<std::pair<int64_t, const char *>>{
+           {1, "functional"}, {2, "functional"}, {5, "functional"}, {5, "checked"}, {5, "shuffled:3"}}) {
+    Ranks ranks(count, mode);
     uint32_t kernel = 0;
     ASSERT_EQ(ranks.device.load(ring(count), kernel), PTO_OK);
     std::vector<std::pair<uint32_t, uint32_t>> launches;
@@ -120,6 +122,97 @@ TEST(Ranks, LaunchesThatDoNotWaitHaveTheOrderOfTheProgram) {
   ASSERT_EQ(ranks.device.load(resets, third), PTO_OK);
   ASSERT_EQ(ranks.run({{0, first}, {1, second}, {0, third}}), PTO_OK);
   EXPECT_EQ(ranks.device.download<int32_t>(ranks.memory)[0], 9); // 11 if rank 0 went on to its second launch
+}
+
+namespace {
+
+/// Kernels of which only the first vector core works; cells from 2 on are numbers that ranks hand on under cell 0.
+struct Checked : Ranks {
+  Checked() : Ranks(3, "checked") {}
+  uint32_t kernel(const std::function<void(TestKernel &)> &add) {
+    TestKernel k(CoreKind::AIV, 1);
+    k.add(Pipe::S, isa::Get{4, isa::Query::subblock_idx}).add(Pipe::S, isa::Sub{4, 1, Value::reg(4)});
+    k.add(Pipe::S, isa::Loop{3, 0, Value::reg(4), 1}); // of one iteration, on the first vector core
+    add(k);
+    k.add(Pipe::S, isa::End{});
+    uint32_t id = 0;
+    EXPECT_EQ(device.load(k, id), PTO_OK);
+    return id;
+  }
+  /// A store of a number and a notification.
+  uint32_t gives(int64_t number, NotifyMode mode = NotifyMode::add) {
+    return kernel([&](TestKernel &k) {
+      k.add(Pipe::S, isa::StoreScalar{cell(2 + number), 7}).add(Pipe::S, isa::Notify{cell(0), 1, mode});
+    });
+  }
+  /// A wait, and loads of numbers.
+  uint32_t takes(int64_t wanted, CellCompare compare, const std::vector<int64_t> &numbers) {
+    return kernel([&](TestKernel &k) {
+      k.add(Pipe::S, isa::WaitCell{cell(0), wanted, compare});
+      for (int64_t number : numbers)
+        k.add(Pipe::S, isa::LoadScalar{5, cell(2 + number)});
+    });
+  }
+};
+
+} // namespace
+
+TEST(CheckedRanks, AWaitIsBehindWhatItNeeds) {
+  for (NotifyMode mode : {NotifyMode::add, NotifyMode::set})
+    for (CellCompare compare : {CellCompare::ge, CellCompare::eq}) {
+      Checked ranks;
+      EXPECT_EQ(ranks.run({{0, ranks.gives(0, mode)}, {1, ranks.takes(1, compare, {0})}}), PTO_OK)
+          << ranks.fault.message;
+    }
+  Checked both;
+  EXPECT_EQ(both.run({{0, both.gives(0)}, {1, both.gives(1)}, {2, both.takes(2, CellCompare::ge, {0, 1})}}), PTO_OK)
+      << both.fault.message;
+}
+
+TEST(CheckedRanks, AWaitIsBehindNeitherOfTwoThatWouldDo) {
+  Checked ranks;
+  ASSERT_EQ(ranks.run({{0, ranks.gives(0)}, {1, ranks.gives(1)}, {2, ranks.takes(1, CellCompare::ge, {1})}}),
+            PTO_ERROR_FAULT);
+  EXPECT_STREQ(ranks.fault.kind, "race");
+  std::string text = ranks.fault.message;
+  EXPECT_NE(text.find("rank 2: S word "), text.npos) << text;
+  EXPECT_NE(text.find(" reads byte 12 of argument 0, which rank 1, kernel 'test', AIV0.0 S word "), text.npos) << text;
+  EXPECT_NE(text.find("missing: a notify"), text.npos) << text;
+}
+
+TEST(CheckedRanks, OfOneRankTheFirstThatWouldDoIsNeeded) {
+  Checked ranks;
+  uint32_t first = ranks.gives(0), second = ranks.gives(1);
+  EXPECT_EQ(ranks.run({{0, first}, {0, second}, {1, ranks.takes(1, CellCompare::ge, {0})}}), PTO_OK)
+      << ranks.fault.message;
+  EXPECT_EQ(ranks.run({{0, first}, {0, second}, {1, ranks.takes(1, CellCompare::ge, {1})}}), PTO_ERROR_FAULT);
+}
+
+TEST(CheckedRanks, LaunchesThatComeAfterOthersAreOrdered) {
+  Checked ranks;
+  uint32_t gives = ranks.gives(0), takes = ranks.takes(0, CellCompare::ge, {0});
+  EXPECT_EQ(ranks.run({{0, gives}, {1, takes}}), PTO_ERROR_FAULT);
+  EXPECT_EQ(ranks.run({{0, gives}, {1, takes}}, {0}), PTO_OK) << ranks.fault.message;
+  EXPECT_EQ(ranks.run({{0, gives}, {0, takes}}), PTO_OK) << ranks.fault.message;
+}
+
+TEST(CheckedRanks, WhatNoNotificationOrdersIsARace) {
+  Checked ranks;
+  uint32_t late = ranks.kernel([](TestKernel &k) {
+    k.add(Pipe::S, isa::Notify{cell(0), 1, NotifyMode::add}).add(Pipe::S, isa::StoreScalar{cell(2), 7});
+  });
+  EXPECT_EQ(ranks.run({{0, late}, {1, ranks.takes(1, CellCompare::ge, {0})}}), PTO_ERROR_FAULT);
+  uint32_t writes = ranks.kernel([](TestKernel &k) { k.add(Pipe::S, isa::StoreScalar{cell(0), 1}); });
+  EXPECT_EQ(ranks.run({{0, writes}, {1, ranks.takes(1, CellCompare::ge, {})}}), PTO_ERROR_FAULT);
+  EXPECT_NE(std::string(ranks.fault.message).find(" waits for byte 0 of argument 0, which rank 0"), std::string::npos)
+      << ranks.fault.message;
+}
+
+TEST(CheckedRanks, MoreCoresThanItHolds) {
+  Checked ranks;
+  pto_rank_launch launch{0, ranks.gives(0), 2048, &ranks.memory, 1, nullptr, 0, nullptr, 0};
+  EXPECT_EQ(ranks.device.api->run_ranks(ranks.device.context, &launch, 1, &ranks.fault), PTO_ERROR_INVALID);
+  EXPECT_STREQ(ranks.fault.message, "the checked mode takes programs of at most 2048 cores, and its ranks have 4096");
 }
 
 TEST(Ranks, WrongRunsAreRefused) {

@@ -291,9 +291,17 @@ void Collector::picked(unsigned i) {
     bytes(AccessKind::Write, i, {uint64_t(o.tiles[i]->address.value), count * isa::elementBits(src.type) / 8, 0, 1});
 }
 
+static AccessKind kindOfView(const isa::DecodedInsn &insn, bool writes) {
+  if (insn.opcode == isa::Opcode::WaitCell || isa::addsToGlobal(insn))
+    return AccessKind::Add;
+  if (insn.opcode == isa::Opcode::Notify)
+    return insn.as<isa::Notify>().mode == isa::NotifyMode::set ? AccessKind::Set : AccessKind::Add;
+  return writes ? AccessKind::Write : AccessKind::Read;
+}
+
 /// Adds the access of a view operand.
 void Collector::view(const isa::View &view, Pattern pattern, bool writes) {
-  AccessKind kind = !writes ? AccessKind::Read : isa::addsToGlobal(insn) ? AccessKind::Add : AccessKind::Write;
+  AccessKind kind = kindOfView(insn, writes);
   if (pattern == Pattern::tileExtent)
     return viewPart(kind, view, rows(o.dstTile()), cols(o.dstTile()));
   if (pattern == Pattern::oneElement)

@@ -15,9 +15,11 @@ using cost::ByteRuns;
 
 /// `Lane`: a read of which each element affects one element of the result only, so an undefined element makes that
 /// result undefined but is no error by itself. `Touch`: a write that leaves bytes undefined, outside the valid region
-/// of a box.
-enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add };
+/// of a box. `Add`: an addition, a wait for a signal cell; `Set`: of a signal cell. Cores may do these to the same
+/// bytes at any time.
+enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add, Set };
 inline bool isWrite(AccessKind kind) { return kind >= AccessKind::Touch; }
+inline bool isAddition(AccessKind kind) { return kind >= AccessKind::Add; }
 
 /// One access of an instruction; its byte ranges are AccessList::runs[firstRun, endRun).
 struct Access {
@@ -42,6 +44,13 @@ struct AccessList {
     runs.clear();
   }
 };
+
+/// Calls f(begin, length) for each run.
+template <class F> void forRuns(const ByteRuns &runs, F &&f) {
+  uint64_t at = runs.begin;
+  for (uint64_t i = 0; i < runs.count; ++i, at += uint64_t(runs.pitch))
+    f(at, runs.length);
+}
 
 /// Appends the byte runs of rows [row, row + rows) and columns [col, col + cols) of a tile (layouts: ISA/Operands.h).
 void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,

@@ -3,6 +3,7 @@
 #include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pto_mlir::cmodel {
 namespace {
@@ -22,11 +23,6 @@ std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
   if (insn.opcode == isa::Opcode::Notify)
     return insn.as<isa::Notify>().dst.arg;
   return std::nullopt;
-}
-
-void join(Clock &into, const Clock &other) {
-  for (size_t e = 0; e < into.size(); ++e)
-    into[e] = std::max(into[e], other[e]);
 }
 
 } // namespace
@@ -71,11 +67,22 @@ std::string Checker::copiesFromDevice(uint64_t address, uint64_t bytes) {
 
 void Checker::launchBegin(const LaunchState &launch) {
   tasks.launchBegin(launch.kernel->name);
-  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  std::vector<Range> ranges;
+  addWritten(launch, ranges);
+  makeRegions(std::move(ranges));
+}
+
+void Checker::addWritten(const LaunchState &launch, std::vector<Range> &ranges) {
+  std::vector<bool> isAdded(launch.args.size());
   for (const Stream &stream : launch.kernel->streams)
     for (const Op &op : stream.ops)
-      if (auto arg = storedArgument(op.insn); arg && *arg < launch.args.size())
+      if (auto arg = storedArgument(op.insn); arg && *arg < launch.args.size() && !isAdded[*arg]) {
         ranges.push_back({launch.args[*arg].address, launch.args[*arg].address + launch.args[*arg].bytes});
+        isAdded[*arg] = true;
+      }
+}
+
+void Checker::makeRegions(std::vector<Range> ranges) {
   std::sort(ranges.begin(), ranges.end());
   for (auto [begin, end] : ranges) {
     begin = begin / 32 * 32;
@@ -97,28 +104,34 @@ void Checker::launchEnd(const LaunchState &, pto_profile &) {
 //===- core accesses -----------------------------------------------------------------===//
 
 void Checker::groupBegin(const std::vector<CorePlace> &places) {
+  if (!ranks.empty())
+    return rankGroupBegin(places);
+  signals.clear();
   groupSize = places.size();
   firstEngine = uint32_t(cores.size() * maxEngines);
   if (states.size() < groupSize)
     states.resize(groupSize);
   cores.resize(cores.size() + groupSize);
   crossFlags.reset(places);
+  groupKnows.assign(groupSize * maxEngines, 0);
 }
 
 void Checker::coreBegin(Core &core) {
-  CoreLog &log = cores[cores.size() - groupSize + core.position()];
+  CoreLog &log = cores[cores.size() - groupSize + firstCore + core.position()];
   log.name = core.name();
+  CoreLog::Stay &stay = log.stays.emplace_back(CoreLog::Stay{core.launch().kernel, {}, {}});
   for (Engine &e : core.allEngines())
-    log.streams.push_back(e.stream);
-  log.ops.resize(log.streams.size());
-  CoreState &mine = states[core.position()];
+    stay.streams.push_back(e.stream);
+  for (unsigned e = 0; e < maxEngines; ++e)
+    stay.first[e] = uint32_t(log.ops[e].size());
+  CoreState &mine = states[firstCore + core.position()];
   for (Local &local : mine.locals)
     if (local.defined) {
       local.defined->clear();
       local.accesses->clear();
     }
   for (Clock &c : mine.clocks)
-    c.assign(groupSize * maxEngines, 0);
+    c = groupKnows;
   mine.core = ++coresSoFar;
   for (auto &queue : mine.queues)
     queue.clear();
@@ -138,7 +151,7 @@ void Checker::before(Core &core, const Op &op) {
 void Checker::after(Core &core, const Op &op) {
   if (isa::isPlainScalar(op.insn.opcode))
     return;
-  position = core.position();
+  position = firstCore + core.position();
   state = &states[position];
   engine = unsigned(&core.engine() - core.allEngines().data());
   ++clock()[position * maxEngines + engine];
@@ -163,7 +176,15 @@ void Checker::after(Core &core, const Op &op) {
   case isa::Opcode::CrossSet:
     return raiseCross(core, resolved.as<isa::CrossSet>().mode, unsigned(resolved.as<isa::CrossSet>().id.value));
   case isa::Opcode::CrossWait:
-    return waitCross(core, unsigned(resolved.as<isa::CrossWait>().id.value));
+    return waitCross(unsigned(resolved.as<isa::CrossWait>().id.value));
+  case isa::Opcode::Notify:
+    accesses(core);
+    return notify(core, resolved.as<isa::Notify>());
+  case isa::Opcode::WaitCell: {
+    const auto &wait = resolved.as<isa::WaitCell>();
+    signals.wait(uint64_t(core.view(wait.src).base), wait.mode, wait.value.value, clock());
+    return accesses(core);
+  }
   default:
     return accesses(core);
   }
@@ -181,7 +202,7 @@ Checker::Flag &Checker::flag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 void Checker::setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id) {
   Flag &f = flag(src, dst, id);
   // In another schedule this set could run before the previous token is consumed; the flag would be set twice.
-  const auto &streams = cores[cores.size() - groupSize + position].streams;
+  const auto &streams = cores[cores.size() - groupSize + position].stays.back().streams;
   for (unsigned e = 0; e < streams.size(); ++e)
     if (streams[e]->pipe == dst && f.consumed > clock()[position * maxEngines + e])
       return core.fault(FaultKind::Flag, describe(now()) +
@@ -197,8 +218,9 @@ void Checker::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 }
 
 void Checker::raiseCross(Core &core, isa::CrossMode mode, unsigned id) {
-  crossFlags.raise(position, mode, id, clock(), join, [&](size_t target, unsigned targetId) {
+  crossFlagsOfGroup().raise(position - firstCore, mode, id, clock(), join, [&](size_t target, unsigned targetId) {
     // All earlier raises but the last kMostCrossRaises must be consumed before this one in every schedule.
+    target += firstCore;
     CoreState &other = states[target];
     uint32_t count = ++other.crossRaised[targetId];
     if (count <= isa::kMostCrossRaises || core.faulted())
@@ -212,11 +234,21 @@ void Checker::raiseCross(Core &core, isa::CrossMode mode, unsigned id) {
   });
 }
 
-void Checker::waitCross(Core &core, unsigned id) {
-  if (auto token = crossFlags.take(position, id))
+void Checker::waitCross(unsigned id) {
+  if (auto token = crossFlagsOfGroup().take(position - firstCore, id))
     join(clock(), *token);
   state->crossTaken[id].push_back(now());
-  (void)core;
+}
+
+void Checker::notify(Core &core, const isa::Notify &insn) {
+  const uint8_t *cell = core.view(insn.dst).base;
+  if (core.faulted())
+    return;
+  int32_t after = 0;
+  std::memcpy(&after, cell, sizeof after);
+  Event event = now();
+  signals.notify(uint64_t(cell), insn.mode, int32_t(insn.value.value), after, {event.engine - firstEngine, event.time},
+                 clock());
 }
 
 void Checker::accesses(Core &core) {
@@ -257,21 +289,14 @@ void Checker::findUndefinedLanes() {
         }
 }
 
-/// Calls f(begin, length) for each run.
-template <class F> static void forRuns(const ByteRuns &runs, F &&f) {
-  uint64_t at = runs.begin;
-  for (uint64_t i = 0; i < runs.count; ++i, at += uint64_t(runs.pitch))
-    f(at, runs.length);
-}
-
 void Checker::access(Core &core, const Access &what) {
   Event event = now();
   Known mine = known();
   Conflict conflict;
-  bool add = what.kind == AccessKind::Add, write = isWrite(what.kind);
+  bool add = isAddition(what.kind), write = isWrite(what.kind);
   for (size_t r = what.firstRun; r < what.endRun; ++r) {
     const ByteRuns &runs = list.runs[r];
-    if (what.kind == AccessKind::Read || add)
+    if (what.kind == AccessKind::Read || what.kind == AccessKind::Add)
       if (auto missing = firstUndefined(what, runs))
         return core.fault(FaultKind::Uninitialised,
                           describe(event) + " reads " + place(core, what, *missing) + ", which nothing has written");
@@ -290,7 +315,7 @@ void Checker::access(Core &core, const Access &what) {
       if (write)
         defined = &blockOf(runs.begin)->defined;
     } else {
-      Local &local = (what.peer ? states[*what.peer] : *state).locals[unsigned(what.memory)];
+      Local &local = (what.peer ? states[firstCore + *what.peer] : *state).locals[unsigned(what.memory)];
       if (!local.defined) {
         local.defined.emplace(isa::archInfo(arch).memory(what.memory).bytes);
         local.accesses.emplace(isa::archInfo(arch).memory(what.memory).bytes);
@@ -329,63 +354,6 @@ std::optional<uint64_t> Checker::firstUndefined(const Access &what, const ByteRu
       missing = first;
   });
   return missing;
-}
-
-//===- diagnostics ---------------------------------------------------------------------===//
-
-std::string Checker::place(const Core &core, const Access &what, uint64_t byte) const {
-  if (!what.global)
-    return std::string(isa::kMemoryNames[unsigned(what.memory)]) + " byte " + std::to_string(byte);
-  const auto &args = core.launch().args;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (byte >= args[i].address && byte - args[i].address < args[i].bytes)
-      return "byte " + std::to_string(byte - args[i].address) + " of argument " + std::to_string(i);
-  return "global memory";
-}
-
-std::string Checker::describe(const Event &event) {
-  const CoreLog &log = cores[event.core()];
-  if (event.time == 0)
-    return "core " + log.name;
-  unsigned place = event.engine % maxEngines;
-  const Stream &stream = *log.streams[place];
-  const Op &op = stream.ops[log.ops[place][event.time - 1]];
-  std::string text = isa::disassemble(op.insn);
-  if (text.size() > 110)
-    text = text.substr(0, 107) + "...";
-  return (event.core() == now().core() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " +
-         std::to_string(op.word) + " (" + text + ")";
-}
-
-void Checker::taskRace(Core &core, const Access &what, const ByteRuns &runs) {
-  if (!tasks.isActive())
-    return;
-  std::string engine = core.name() + " " + isa::pipeName(core.engine().pipe);
-  uint32_t word = core.engine().stream->ops[core.engine().pc].word;
-  forRuns(runs, [&](uint64_t begin, uint64_t length) {
-    if (core.faulted())
-      return;
-    if (auto other = tasks.access(begin, length, what.kind, engine, word))
-      core.fault(FaultKind::TaskRace, std::string(isWrite(what.kind) ? "writes " : "reads ") +
-                                          place(core, what, begin) + ", which " + *other +
-                                          ": no dependency orders the tasks");
-  });
-}
-
-void Checker::race(Core &core, const Access &what, const Conflict &conflict) {
-  Event mine = now();
-  std::string message = describe(mine) + (isWrite(what.kind) ? " writes " : " reads ") +
-                        place(core, what, conflict.byte) + ", which " + describe(conflict.other) +
-                        (conflict.otherWrites ? " writes" : " reads") + ": nothing orders them";
-  if (conflict.other.time && conflict.other.engine >= firstEngine) {
-    bool here = conflict.other.core() == mine.core();
-    const CoreLog &log = cores[conflict.other.core()];
-    auto name = [&](const CoreLog &of, isa::Pipe pipe) { return (here ? "" : of.name + " ") + isa::pipeName(pipe); };
-    message += std::string("; missing: a ") + (here ? "flag" : "cross-core flag") + " between " +
-               name(log, log.streams[conflict.other.engine % maxEngines]->pipe) + " and " +
-               name(cores[mine.core()], core.engine().pipe);
-  }
-  core.fault(FaultKind::Race, std::move(message));
 }
 
 } // namespace pto_mlir::cmodel

@@ -5,6 +5,7 @@
 
 #include "Checked/Accesses.h"
 #include "Checked/Shadow.h"
+#include "Checked/Signals.h"
 #include "Checked/TaskRaces.h"
 #include "Machine/Observer.h"
 #include "Machine/Program.h"
@@ -15,8 +16,9 @@
 
 namespace pto_mlir::cmodel {
 
-/// Keeps a vector clock per engine. set_flag, push and cross_set publish the clock, the matching waits join it; an
-/// access that conflicts with one that did not happen before it is a race.
+/// Keeps a vector clock per engine. set_flag, push, cross_set and notify publish the clock, the matching waits join it;
+/// an access that conflicts with one that did not happen before it is a race. In a run of several devices launches of
+/// one device are ordered, and those that have to end before others begin.
 class Checker : public Observer {
 public:
   explicit Checker(isa::Arch arch) : arch(arch) {}
@@ -29,6 +31,10 @@ public:
   void nextLaunch(uint32_t task, std::span<const uint32_t> others) override { tasks.next(task, others); }
   void launchBegin(const LaunchState &launch) override;
   void launchEnd(const LaunchState &launch, pto_profile &cost) override;
+  std::string ranksBegin(std::span<const RankLaunch> launches) override;
+  void rankTurn(size_t launch) override;
+  void rankLaunchEnd(size_t launch) override;
+  void ranksEnd() override;
   void groupBegin(const std::vector<CorePlace> &places) override;
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;
@@ -66,18 +72,47 @@ private:
     uint32_t crossRaised[CrossFlags<Clock>::numIds] = {};
   };
   struct CoreLog {
+    /// A launch in which the core took part.
+    struct Stay {
+      const Kernel *kernel;
+      std::vector<const Stream *> streams;
+      std::array<uint32_t, maxEngines> first; // per engine: its events in earlier launches
+    };
     std::string name;
-    std::vector<const Stream *> streams;
-    std::vector<std::vector<uint32_t>> ops; // per engine: op index of each event
+    std::vector<Stay> stays;
+    std::array<std::vector<uint32_t>, maxEngines> ops; // per engine: op index of each event
+
+    /// The launch of an event of this core.
+    const Stay &stayOf(const Event &event) const;
+  };
+  using Range = std::pair<uint64_t, uint64_t>;
+  /// A device of several.
+  struct Rank {
+    uint32_t number = 0;
+    size_t firstCore = 0, numCores = 0; // in the group; of the launch that it runs
+    Clock known;                        // when its next launch begins
+    CrossFlags<Clock> crossFlags;
+  };
+  struct RankedLaunch {
+    size_t rank; // its place in `ranks`
+    std::span<const uint32_t> after;
+    bool isAwaited;
+    Clock end; // where others wait for it
   };
 
+  /// Adds the arguments that a launch writes.
+  static void addWritten(const LaunchState &launch, std::vector<Range> &ranges);
+  void makeRegions(std::vector<Range> ranges);
+  void rankGroupBegin(const std::vector<CorePlace> &places);
+  CrossFlags<Clock> &crossFlagsOfGroup();
+  void notify(Core &core, const isa::Notify &insn);
   void accesses(Core &core);
   void access(Core &core, const Access &what);
   Flag &flag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id);
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void raiseCross(Core &core, isa::CrossMode mode, unsigned id);
-  void waitCross(Core &core, unsigned id);
+  void waitCross(unsigned id);
   Clock &clock() { return state->clocks[engine]; }
   Known known() { return {clock().data(), firstEngine}; }
   /// The current event of the executing engine.
@@ -90,6 +125,8 @@ private:
   void race(Core &core, const Access &what, const Conflict &conflict);
   void taskRace(Core &core, const Access &what, const ByteRuns &runs);
   std::string describe(const Event &event);
+  /// "rank 1, kernel 'k', " of an event of another device; else empty.
+  std::string launchOf(const Event &event) const;
   std::string place(const Core &core, const Access &what, uint64_t byte) const;
   Block *blockOf(uint64_t address);
 
@@ -106,8 +143,16 @@ private:
   std::vector<CoreState> states;
   size_t groupSize = 0;
   uint32_t firstEngine = 0; // of the group
+  Clock groupKnows;         // of what happened before it began
   CrossFlags<Clock> crossFlags;
+  Signals signals;
   uint64_t coresSoFar = 0;
+
+  // --- state of a run of several devices; empty in other launches ---
+  std::vector<Rank> ranks; // by number
+  std::vector<RankedLaunch> rankLaunches;
+  size_t current = 0;   // launch
+  size_t firstCore = 0; // of the group: where the cores of this launch begin
 
   // --- state of the executing engine ---
   CoreState *state = nullptr;

@@ -197,7 +197,12 @@ void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &
     }
   } else if (cell.writeMask && cell.writer / maxEngines != me / maxEngines) {
     cell.rare = true; // an addition of another core, not ordered with this one
-    rarities[byte].more.push_back({cell.writer, true, cell.writeTime});
+    std::vector<Past> &more = rarities[byte].more;
+    auto last = std::find_if(more.begin(), more.end(), [&](const Past &p) { return p.add && p.engine == cell.writer; });
+    if (last == more.end())
+      more.push_back({cell.writer, true, cell.writeTime});
+    else
+      last->time = std::max(last->time, cell.writeTime);
   }
   cell.writeMask = same ? cell.writeMask | mask : mask;
   cell.writeTime = event.time;

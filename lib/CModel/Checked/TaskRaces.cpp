@@ -47,7 +47,7 @@ std::optional<std::string> TaskRaces::access(uint64_t begin, uint64_t length, Ac
                              [](const Foreign &range, uint64_t value) { return range.begin < value; });
   while (at != foreign.begin() && (--at)->greatestEnd > begin) {
     const Place &place = at->launch->places[at->place];
-    bool bothAdd = place.kind == AccessKind::Add && kind == AccessKind::Add;
+    bool bothAdd = isAddition(place.kind) && isAddition(kind);
     if (at->end <= begin || bothAdd || (!isWrite(kind) && !isWrite(place.kind)))
       continue;
     return "task #" + std::to_string(at->launch->task) + (isWrite(place.kind) ? " writes" : " reads") + " (kernel '" +

@@ -5,7 +5,7 @@
 
 namespace pto_mlir::cmodel {
 
-void CoreGroup::begin(const LaunchState &launch, uint32_t first, uint32_t blocks) {
+std::vector<CorePlace> placesOf(isa::Arch arch, const LaunchState &launch, uint32_t first, uint32_t blocks) {
   std::vector<CorePlace> places;
   for (uint32_t block = first; block < first + blocks; ++block) {
     // A core whose memory others write takes part even without commands of its own.
@@ -15,6 +15,11 @@ void CoreGroup::begin(const LaunchState &launch, uint32_t first, uint32_t blocks
       for (uint32_t subblock = 0; subblock < isa::archInfo(arch).vectorCores; ++subblock)
         places.push_back({isa::CoreKind::AIV, block, subblock});
   }
+  return places;
+}
+
+void CoreGroup::begin(const LaunchState &launch, uint32_t first, uint32_t blocks) {
+  std::vector<CorePlace> places = placesOf(arch, launch, first, blocks);
   count = places.size();
   counters = {};
   pending.reset();

@@ -6,6 +6,9 @@
 
 namespace pto_mlir::cmodel {
 
+/// The cores that run blocks [first, first + blocks) of a launch.
+std::vector<CorePlace> placesOf(isa::Arch arch, const LaunchState &launch, uint32_t first, uint32_t blocks);
+
 /// Runs a group of cores to completion; reusable for many launches.
 class CoreGroup {
 public:

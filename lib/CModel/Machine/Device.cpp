@@ -208,8 +208,6 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
 }
 
 std::string Device::checkRanks(std::span<const pto_rank_launch> launches) const {
-  if (observer)
-    return "a run of several ranks needs the functional mode";
   constexpr uint32_t mostRanks = 64;
   for (size_t i = 0; i < launches.size(); ++i) {
     const pto_rank_launch &launch = launches[i];
@@ -240,9 +238,16 @@ pto_status Device::runRanks(std::span<const pto_rank_launch> launches, pto_fault
                      {launch.args, launch.num_args},
                      {launch.scalars, launch.num_scalars}},
                     {launch.after, launch.num_after}});
+  if (std::string wrong = observer ? observer->ranksBegin(list) : ""; !wrong.empty()) {
+    copyText(out.kind, "invalid");
+    copyText(out.message, wrong);
+    return PTO_ERROR_INVALID;
+  }
   auto begin = Clock::now();
-  RankGroup group(arch, list);
+  RankGroup group(arch, list, observer.get());
   std::optional<Fault> result = group.run();
+  if (observer)
+    observer->ranksEnd();
   double each = list.empty() ? 0 : seconds(Clock::now() - begin) / double(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     pto_profile cost{};

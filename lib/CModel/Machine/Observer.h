@@ -21,6 +21,7 @@ using isa::CorePlace;
 class Core;
 struct LaunchState;
 struct Op;
+struct RankLaunch;
 
 /// All calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd. Those
 /// of a kernel with cross-core flags run in groups: all begin, are interleaved, then all end.
@@ -39,6 +40,14 @@ public:
   virtual void launchBegin(const LaunchState &) {}
   /// May add the cost of the launch to `cost`.
   virtual void launchEnd(const LaunchState &, pto_profile &) {}
+  // --- events of a run of several devices (RankGroup), whose launches have no launchBegin and launchEnd ---
+  /// An error message if the mode cannot observe such a run; empty otherwise.
+  virtual std::string ranksBegin(std::span<const RankLaunch>) { return "this mode runs programs of one device only"; }
+  /// What follows is of this launch, by index: first that its group begins.
+  virtual void rankTurn(size_t) {}
+  /// The launch has ended without a fault.
+  virtual void rankLaunchEnd(size_t) {}
+  virtual void ranksEnd() {}
   /// Busy time of each core of the last launch in device seconds; empty if the mode does not measure it.
   virtual std::span<const double> coreSeconds() const { return {}; }
 

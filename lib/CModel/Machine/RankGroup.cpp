@@ -1,18 +1,19 @@
 #include "Machine/RankGroup.h"
 
+#include "Machine/Observer.h"
 #include "Machine/Program.h"
 
 #include <algorithm>
 
 namespace pto_mlir::cmodel {
 
-RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches)
-    : counters(launches.size()), launches(launches), ended(launches.size()) {
+RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer)
+    : counters(launches.size()), launches(launches), observer(observer), ended(launches.size()) {
   for (size_t i = 0; i < launches.size(); ++i) {
     auto found =
         std::find_if(ranks.begin(), ranks.end(), [&](const Rank &rank) { return rank.number == launches[i].rank; });
     if (found == ranks.end()) {
-      ranks.push_back({launches[i].rank, {}, 0, false, std::make_unique<CoreGroup>(arch)});
+      ranks.push_back({launches[i].rank, {}, 0, false, std::make_unique<CoreGroup>(arch, observer)});
       found = std::prev(ranks.end());
     }
     found->launches.push_back(i);
@@ -27,11 +28,12 @@ bool RankGroup::mayBegin(size_t launch) const {
 
 RankGroup::Turn RankGroup::run(Rank &rank) {
   size_t launch = rank.launches[rank.next];
-  if (!rank.isRunning) {
-    if (!mayBegin(launch))
-      return Turn::Blocked;
+  if (!rank.isRunning && !mayBegin(launch))
+    return Turn::Blocked;
+  if (observer)
+    observer->rankTurn(launch);
+  if (!rank.isRunning)
     rank.cores->begin(launches[launch].state, 0, launches[launch].state.blocks);
-  }
   bool moved = !rank.isRunning;
   rank.isRunning = true;
   Core::Progress progress = rank.cores->advance();
@@ -48,6 +50,8 @@ RankGroup::Turn RankGroup::run(Rank &rank) {
     faulted = launch;
     return Turn::Faulted;
   }
+  if (observer)
+    observer->rankLaunchEnd(launch);
   ended[launch] = true;
   rank.isRunning = false;
   ++rank.next;

@@ -18,7 +18,8 @@ struct RankLaunch {
 /// divided, so two runs are the same.
 class RankGroup {
 public:
-  RankGroup(isa::Arch arch, std::span<const RankLaunch> launches);
+  /// `observer` may be null.
+  RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer = nullptr);
 
   /// The fault, if any, of which `faulted` is the launch. A wait that no device can satisfy is a deadlock.
   std::optional<Fault> run();
@@ -45,6 +46,7 @@ private:
   std::string describe(Rank &rank) const;
 
   std::span<const RankLaunch> launches;
+  Observer *observer;
   std::vector<Rank> ranks;
   std::vector<bool> ended; // by launch
   std::optional<Fault> pending;

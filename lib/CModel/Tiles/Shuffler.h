@@ -12,6 +12,7 @@ namespace pto_mlir::cmodel {
 class Shuffler : public Observer {
 public:
   explicit Shuffler(uint32_t seed) : random(seed) {}
+  std::string ranksBegin(std::span<const RankLaunch>) override { return ""; }
   void coreBegin(Core &) override { draw(); }
   bool pause(Core &) override {
     if (left-- > 0)

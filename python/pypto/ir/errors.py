@@ -23,6 +23,8 @@ _OP = re.compile(r"'pto\.(\w+)' op\b")
 _PLACE = re.compile(r"(.+?):(\d+):(\d+): (.*)", re.DOTALL)
 # Behind what failed in a run: "(pto.tstore at k.py:7:9)", "(tload) at k.py:5".
 _RUN_PLACE = re.compile(r" at (\S.*?\.py):(\d+)(?::(\d+))?")
+_KERNEL = re.compile(r"kernel '(\w+)' faulted")
+_ARGUMENT = re.compile(r"\bargument (\d+)\b")
 # Between tasks the mistake is where the later one is launched.
 _LAUNCH_PLACE = re.compile(r"; launched at (\S.*?\.py):(\d+)(?::(\d+))?")
 
@@ -83,6 +85,7 @@ _COMPILE_HINTS = {
 _RUN_HINTS = {
     "out-of-range": "keep the offset plus the extent of the window inside of the tensor",
     "an index is outside": "keep the index below the extent",
+    "missing: a notify": "let the rank that comes first notify the other, which waits, or put a barrier between them",
     "task-race": "name the other task in `deps` of this one",
     "deadlock": "let a rank notify the cell, or do not wait for it",
 }
@@ -96,6 +99,19 @@ def _failures():
     return RuntimeFailure, type("RunError", (PlacedError, RuntimeFailure), {})
 
 
+def _with_names(program, text):
+    """The text with the name of each tensor that it has by number, as "argument 2 (data)"."""
+    faulty = _KERNEL.search(text)
+    function = program.functions.get(faulty[1]) if program is not None and faulty else None
+    tensors = [each for each in function.params if isinstance(each.type, ir.TensorType)] if function else []
+
+    def named(found):
+        number = int(found[1])
+        return f"{found[0]} ({tensors[number].name_hint})" if number < len(tensors) else found[0]
+
+    return _ARGUMENT.sub(named, text)
+
+
 def of_run(program, run, *args):
     """run(*args) of a program; its failures with the line of the program where they name one."""
     raised, placed = _failures()
@@ -105,6 +121,7 @@ def of_run(program, run, *args):
         text = str(error)
     else:
         return
+    text = _with_names(program, text)
     found = (_LAUNCH_PLACE if "task-race" in text else _RUN_PLACE).search(text)
     hint = next((held for key, held in _RUN_HINTS.items() if key in text), "")
     if found is None:

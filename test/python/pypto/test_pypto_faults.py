@@ -84,7 +84,7 @@ def test_a_race_where_a_dependency_was_deleted(between, monkeypatch, tmp_path):
     body = [FIRST, SECOND, between or "pass", last]
     text = faults(monkeypatch, tmp_path, program(*body).replace(", a])", "])"))
     place = marked(program(*body))[0].splitlines().index("            " + FIRST) + 1
-    assert f"task-race: writes byte 2048 of argument 1, which the task of faulty.py:{place}:" in text
+    assert f"task-race: writes byte 2048 of argument 1 (out), which the task of faulty.py:{place}:" in text
     assert "pto.tstore at faulty.py:12:12" in text and "no dependency orders the tasks; launched at faulty.py" in text
     held = loaded(monkeypatch, tmp_path, marked(program(*body))[0])
     out = np.zeros((128, 64), np.float32)
