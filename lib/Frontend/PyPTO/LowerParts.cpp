@@ -171,21 +171,6 @@ Value Lowering::extract(const ir::OpView &call, const ir::CallPtr &op, const ir:
   return tile;
 }
 
-Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
-  Value source = valueOf(call.Operand("x"));
-  auto type = cast<pto::TileBufType>(source.getType());
-  auto first = ir::ConstantInt(call.Operand("axis1")), second = ir::ConstantInt(call.Operand("axis2"));
-  size_t rank = ir::ShapeOf(call.Operand("x")->type_)->size();
-  auto axis = [&](std::optional<int64_t> given) { return given && *given < 0 ? *given + int64_t(rank) : given; };
-  bool swaps = rank == 2 && first && second && *axis(first) + *axis(second) == 1;
-  if (!swaps || type.getLoc() != pto::AddressSpace::vec)
-    fail(op->span_, "transpose is lowered for the two axes of a tile in Vec");
-  Value scratch = call.Operand("tmp_tile") ? valueOf(call.Operand("tmp_tile")) : this->scratch(type);
-  Value tile = destination(*op, var);
-  b.create<pto::TTransOp>(loc, source, scratch, tile);
-  return tile;
-}
-
 /// A matrix in boxes by rows has the bytes of its transpose in boxes by columns.
 Value Lowering::transposeView(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   keepsPlace(var ? var->type_ : op->type_, call.Operand("tile"), op);

@@ -89,6 +89,31 @@ def test_transpose(tmp_path, processor, dtype, rows, cols):
 
 
 @both
+@types
+@pytest.mark.parametrize(
+    "shape, axes",
+    [
+        ((4, 16, 32), (1, 2)),
+        ((4, 16, 32), (0, 1)),
+        ((16, 3, 32), (-1, 0)),
+        ((2, 3, 16, 16), (0, 2)),
+        ((2, 16, 3, 32), (1, 3)),
+        ((2, 3, 32, 16), (2, -1)),
+        ((16, 3, 2, 32), (0, 3)),
+    ],
+)
+def test_transpose_of_more_axes(tmp_path, processor, dtype, shape, axes):
+    data = numbers(*shape, dtype=dtype)
+    expected, begin = np.swapaxes(data, *axes), [0] * len(shape)
+    k = Kernel(x=tensor_of(*shape, dtype=dtype), z=tensor_of(*expected.shape, dtype=dtype))
+    turned = k.let(tile.transpose(k.let(tile.load(k.params[0], begin, [*shape])), *axes))
+    k.store(turned, k.params[1], begin)
+    out = np.zeros(expected.shape, NUMPY[dtype])
+    k.run(tmp_path, data, out, processor=processor)
+    np.testing.assert_array_equal(out, expected)
+
+
+@both
 @pytest.mark.parametrize("row, col", [(0, 0), (16, 32)])
 def test_extract_of_operands(tmp_path, processor, row, col):
     Mem = ir.MemorySpace
@@ -147,7 +172,7 @@ def refused(make, **params):
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda k, x: k.let(tile.transpose(load(k, x), 0, 0)), "the two axes of a tile in Vec"),
+        (lambda k, x: k.let(tile.transpose(load(k, x), 0, 0)), "two axes of a tile in Vec"),
         (
             lambda k, x: k.let(tile.assemble(load(k, x), load(k, x, [8, 8]), [0, 0], atomic=ir.AtomicType.Add)),
             "assemble adds to tensors only",
