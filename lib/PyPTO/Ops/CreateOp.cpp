@@ -218,6 +218,13 @@ std::optional<DataType> Binder::elementType() const {
   return value && std::holds_alternative<DataType>(*value) ? std::optional(std::get<DataType>(*value)) : std::nullopt;
 }
 
+/// A negative number beside an unsigned type, modulo its range, if the signed type of that width holds it.
+static int64_t Wrapped(int64_t value, DataType dtype) {
+  int64_t bits = dtype.GetBit();
+  bool wraps = dtype.IsInt() && !dtype.IsSigned() && bits < 64 && value < 0 && value >= -(int64_t(1) << (bits - 1));
+  return wraps ? value + (int64_t(1) << bits) : value;
+}
+
 ExprPtr Binder::scalar(const OpParam &param, ExprPtr value) const {
   auto wanted = elementType();
   if (!wanted)
@@ -229,8 +236,9 @@ ExprPtr Binder::scalar(const OpParam &param, ExprPtr value) const {
   if (wanted->IsFloat() && real)
     return real->dtype_ == *wanted ? value : std::make_shared<const ConstFloat>(real->value_, *wanted, real->span_);
   if (integer)
-    return integer->dtype_ == *wanted ? value
-                                      : std::make_shared<const ConstInt>(integer->value_, *wanted, integer->span_);
+    return integer->dtype_ == *wanted
+               ? value
+               : std::make_shared<const ConstInt>(Wrapped(integer->value_, *wanted), *wanted, integer->span_);
   if (real && wanted->IsInt() && std::trunc(real->value_) == real->value_ && std::fabs(real->value_) < 0x1p53)
     return std::make_shared<const ConstInt>(int64_t(real->value_), *wanted, real->span_); // a whole number
   DataType dtype = *ElementTypeOf(value->type_);

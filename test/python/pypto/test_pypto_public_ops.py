@@ -7,6 +7,7 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.ir.compiled_program import CompiledProgram
+from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.runtime import RunConfig
 
 both = pytest.mark.parametrize("platform", ["a2a3", "a5"])
@@ -34,6 +35,34 @@ def test_a_scalar_beside_a_mask_has_the_elements_of_the_source(platform):
     x, y = numbers(8, 64), np.zeros((8, 64), np.float32)
     run(positive, x, y, platform=platform)
     np.testing.assert_array_equal(y, np.where(x > 0, x, np.float32(-3)))
+
+
+@both
+@pytest.mark.parametrize("name, dtype", [("UINT8", "u1"), ("UINT16", "u2"), ("UINT32", "u4")])
+def test_a_negative_scalar_beside_an_unsigned_tile_is_modulo_its_range(platform, name, dtype):
+    kind = getattr(pl, name)
+
+    @pl.jit
+    def filled(y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            pl.store(pl.tile.full([8, 64], kind, -3), [0, 0], y)
+        return y
+
+    y = np.zeros((8, 64), dtype)
+    run(filled, y, platform=platform)
+    np.testing.assert_array_equal(y, np.full((8, 64), -3).astype(dtype))
+
+
+@pytest.mark.parametrize("number", [-129, 256])
+def test_a_scalar_that_an_unsigned_type_has_no_bits_for(number):
+    @pl.jit
+    def filled(y: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            pl.store(pl.tile.full([8, 64], pl.UINT8, number), [0, 0], y)
+        return y
+
+    with pytest.raises(InvalidOperationError, match=f"{number} is out of the range of UINT8"):
+        filled(np.zeros((8, 64), np.uint8))
 
 
 TYPES = ["FP32", "INT8", "UINT8", "INT16", "INT32", "FP16"]
