@@ -1,10 +1,11 @@
 """Runs the programs of a checkout of PyPTO's public repository with our package, files unmodified.
 
-    python -m regression.pypto --checkout DIR [--group examples|st|ut] [--jobs N] [--python EXE] [--json OUT.json]
+    python -m regression.pypto --checkout DIR [--group examples|st|ut] [--checked] [--jobs N] [--python EXE] [--json F]
 
 examples: a row for each file and mode: whether it was parsed, compiled and run, its own check, seconds, and the reason
 where it failed. st, ut: how many tests of each family passed, failed with which reasons, were skipped by themselves
-(regression.pypto_tests). The interpreter needs what the files import (torch, pytest).
+(regression.pypto_tests). The interpreter needs what the files import (torch, pytest). With --checked what says no mode
+runs in the checked mode, where races and reads of what nobody wrote are failures.
 """
 
 from __future__ import annotations
@@ -74,7 +75,21 @@ def programs(checkout: Path, group: str) -> list[tuple[Path, list[str], bool]]:
     return found
 
 
-def run(checkout: Path, file: Path, arguments: list[str], python: str, timeout: float) -> dict:
+def run_checked() -> None:
+    """From now on the mode of a RunConfig is checked where the program names none; of several ranks there is none."""
+    from pypto.runtime import RunConfig
+
+    made = RunConfig.__post_init__
+
+    def checked(config):
+        made(config)
+        if config.distributed_config is None:
+            config.mode = "checked"
+
+    RunConfig.__post_init__ = checked
+
+
+def run(checkout: Path, file: Path, arguments: list[str], args) -> dict:
     """Runs one file in a process of its own; the row's fields but `file`, `mode`, `check`."""
     from pto_mlir import pypto
 
@@ -83,15 +98,22 @@ def run(checkout: Path, file: Path, arguments: list[str], python: str, timeout: 
         events = Path(folder) / "events"
         paths = [str(package), pypto.PATH, str(checkout)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYPTO_PROG_BUILD_DIR": folder}
-        command = [python, str(Path(__file__).resolve()), "--probe", str(events), str(file), *arguments]
+        environment |= {"PYPTO_TESTS_CHECKED": "1"} if args.checked else {}
+        command = [args.python, str(Path(__file__).resolve()), "--probe", str(events), str(file), *arguments]
         begin = time.monotonic()
         try:
             done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=timeout
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=args.timeout,
             )
             code, output, errors = done.returncode, done.stdout, done.stderr
         except subprocess.TimeoutExpired:
-            code, output, errors = -1, "", f"longer than {timeout:g} s"
+            code, output, errors = -1, "", f"longer than {args.timeout:g} s"
         seconds = time.monotonic() - begin
         seen = set(events.read_text().split()) if events.exists() else set()
     last = (errors.strip() or output.strip() or f"exit code {code}").splitlines()[-1]
@@ -183,6 +205,8 @@ def probe(events: str, file: str, arguments: list[str]) -> None:
     note(CompiledProgram, "__init__", "compiled")
     note(CompiledProgram, "launch", "ran")
     index_as_newer_torch()
+    if os.environ.get("PYPTO_TESTS_CHECKED"):
+        run_checked()
     sys.argv = [file, *arguments]
     if "\nfrom ." in Path(file).read_text():  # a module of a package, as `python -m` runs it
         root = next(each for each in Path(file).parents if not (each / "__init__.py").exists())
@@ -208,6 +232,7 @@ def work(argv) -> int:
     p.add_argument("--python", default=sys.executable, help="an interpreter with what the programs import")
     p.add_argument("--timeout", type=float, default=240, help="seconds for each program or test")
     p.add_argument("--platform", choices=("a2a3", "a5"), default="a2a3", help="whose tests of st are counted")
+    p.add_argument("--checked", action="store_true", help="run in the checked mode what says no mode")
     p.add_argument("--json", default="", help="write the rows here")
     args = p.parse_args(argv)
     checkout = Path(args.checkout).resolve()
@@ -219,7 +244,7 @@ def work(argv) -> int:
         return pypto_tests.main_of(args)
     todo = [each for each in programs(checkout, args.group) if args.only in str(each[0])]
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
-        done = list(pool.map(lambda each: run(checkout, each[0], each[1], args.python, args.timeout), todo))
+        done = list(pool.map(lambda each: run(checkout, each[0], each[1], args), todo))
     for (_, _, checks), row in zip(todo, done, strict=True):
         row["passed"] &= not (checks and "SKIPPED" in row["reason"])
     rows = [

@@ -1,5 +1,6 @@
 """A plug-in of pytest for runs of public tests: a time limit for each test, one platform of each, a line of JSON for
-each outcome. Set by $PYPTO_TESTS_ROWS (file), $PYPTO_TESTS_LIMIT (seconds), $PYPTO_TESTS_PLATFORM."""
+each outcome. Set by $PYPTO_TESTS_ROWS (file), $PYPTO_TESTS_LIMIT (seconds), $PYPTO_TESTS_PLATFORM,
+$PYPTO_TESTS_CHECKED (whether programs run in the checked mode)."""
 
 import json
 import os
@@ -87,6 +88,8 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_configure(config):
-    from regression.pypto import index_as_newer_torch
+    from regression.pypto import index_as_newer_torch, run_checked
 
     index_as_newer_torch()
+    if os.environ.get("PYPTO_TESTS_CHECKED"):
+        run_checked()

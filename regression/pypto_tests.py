@@ -33,7 +33,7 @@ def family(path: str) -> str:
     return parts[3] if len(parts) > 4 and parts[3] != "external_kernel" else "other"
 
 
-def environment(rows: Path, folder: str, limit: float, platform: str) -> dict:
+def environment(rows: Path, folder: str, args) -> dict:
     from pto_mlir import pypto
 
     package = Path(pypto.__file__).resolve().parent.parent
@@ -44,8 +44,9 @@ def environment(rows: Path, folder: str, limit: float, platform: str) -> dict:
         "PYPTO_PROG_BUILD_DIR": folder,
         "TMPDIR": folder,
         "PYPTO_TESTS_ROWS": str(rows),
-        "PYPTO_TESTS_LIMIT": str(limit),
-        "PYPTO_TESTS_PLATFORM": platform,
+        "PYPTO_TESTS_LIMIT": str(args.timeout),
+        "PYPTO_TESTS_PLATFORM": args.platform,
+        "PYPTO_TESTS_CHECKED": "1" if args.checked else "",
     }
 
 
@@ -56,26 +57,24 @@ def wanted(rows: list[dict]) -> tuple[list[str], dict]:
     return sorted(options), {each[2]: each[3] for each in found if each and each[2]}
 
 
-def run(checkout: Path, file: Path, python: str, limit: float, platform: str) -> list[dict]:
+def run(checkout: Path, file: Path, args) -> list[dict]:
     """The rows of one file: test, outcome (passed, failed, skipped), seconds, reason."""
-    rows = run_with(checkout, file, [str(file)], python, limit, platform, {})
+    rows = run_with(checkout, file, [str(file)], args, {})
     options, variables = wanted(rows)
     if not options:
         return rows
     # What they look at lies where kernels are saved, in folders by seconds: other tests may not write there as well.
     skipped = [f"{file}::{row['test']}" for row in rows if row["outcome"] == "skipped"]
-    again = run_with(checkout, file, [*skipped, *options, "--save-kernels"], python, limit, platform, variables)
+    again = run_with(checkout, file, [*skipped, *options, "--save-kernels"], args, variables)
     found = {row["test"]: row for row in again}
     return [found.get(row["test"], row) if row["outcome"] == "skipped" else row for row in rows]
 
 
-def run_with(
-    checkout: Path, file: Path, arguments: list[str], python: str, limit: float, platform: str, variables: dict
-) -> list[dict]:
+def run_with(checkout: Path, file: Path, arguments: list[str], args, variables: dict) -> list[dict]:
     """The rows of one run of pytest on a file's tests with these arguments and variables of the environment."""
     name = str(file.relative_to(checkout))
     command = [
-        python,
+        args.python,
         "-m",
         "pto_mlir.pypto",
         "-m",
@@ -87,19 +86,19 @@ def run_with(
     ]
     command += ["-q", "--tb=short", "--no-header", f"--rootdir={checkout}", *arguments]
     if name.startswith("tests/st"):
-        command += [f"--platform={platform},{platform}sim", "--device=0-7"]
+        command += [f"--platform={args.platform},{args.platform}sim", "--device=0-7"]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows"
         with open(Path(folder) / "log", "w+") as log:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**environment(rows, folder, limit, platform), **variables},
+                env={**environment(rows, folder, args), **variables},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
             try:
-                code = process.wait(max(600.0, 20 * limit))
+                code = process.wait(max(600.0, 20 * args.timeout))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -174,7 +173,7 @@ def main_of(args) -> int:
     before = set(saved.iterdir()) if saved.is_dir() else set()
     rows = []
     with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
-        done = pool.map(lambda each: run(checkout, each, args.python, args.timeout, args.platform), todo)
+        done = pool.map(lambda each: run(checkout, each, args), todo)
         for file, each in zip(todo, done, strict=True):
             rows += each
             passed = sum(row["outcome"] == "passed" for row in each)

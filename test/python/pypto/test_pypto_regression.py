@@ -50,6 +50,50 @@ def test_rows_say_how_far_a_program_comes(tmp_path):
     assert not broken["parsed"] and not broken["passed"] and "pl.nothing" in broken["reason"]
 
 
+RACE = """
+import numpy as np
+import pypto.language as pl
+
+
+@pl.jit.incore
+def step(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    h, w = x.shape
+    y = pl.store(pl.add(pl.load(x, [0, 0], [h, w]), pl.load(y, [0, 0], [h, w])), [0, 0], y)
+    return y
+
+
+@pl.jit
+def twice(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    with pl.manual_scope():
+        y, first = pl.submit(step, x, y)
+        y, second = pl.submit(step, x, y)
+    return y
+
+
+if __name__ == "__main__":
+    x, y = np.ones((8, 32), np.float32), np.zeros((8, 32), np.float32)
+    twice(x, y)
+    assert np.allclose(y, 2)
+"""
+
+
+def test_programs_in_the_checked_mode(tmp_path):
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    (folder / "01_good.py").write_text(GOOD.replace("FACTOR", "2").replace("choices", "help"))
+    (folder / "02_race.py").write_text(RACE)
+    (folder / "03_ordered.py").write_text(
+        RACE.replace("submit(step, x, y)\n    return", "submit(step, x, y, deps=[first])\n    return")
+    )
+    out = tmp_path / "rows.json"
+    for options, passed in ([], [True] * 3), (["--checked"], [True, False, True]):
+        command = [sys.executable, "-m", "regression.pypto", "--checkout", tmp_path, "--json", out, *options]
+        done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+        rows = json.loads(out.read_text())
+        assert [row["passed"] for row in rows] == passed, done.stdout + done.stderr
+    assert "02_race.py:" in rows[1]["reason"] or "task-race" in rows[1]["reason"]
+
+
 def test_a_folder_that_is_no_checkout(tmp_path):
     command = [sys.executable, "-m", "regression.pypto", "--checkout", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
