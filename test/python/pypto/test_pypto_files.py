@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pto_mlir.runtime import InferenceSession
 
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = '''
 """A program in a file of its own."""
 import pypto.language as pl
@@ -87,6 +88,50 @@ def test_model_runner_and_timing(program, tmp_path):
         done = subprocess.run([*map(str, runner), "--mode", mode], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         np.testing.assert_array_equal(np.load(result)["y"], -x)
+
+
+C_PROGRAM = """
+#include "pto_mlir/Runtime/CApi.h"
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+  static float x[8][32], y[8][32];
+  uint64_t shape[] = {8, 32};
+  for (int i = 0; i < 8 * 32; ++i) x[0][i] = i;
+  pto_session *session;
+  if (pto_session_open(argv[1], NULL, 1, NULL, &session)) return puts(pto_last_error()), 1;
+  pto_input input = {"x", "f32", shape, 2, x};
+  pto_output output = {"y", y, sizeof y};
+  if (pto_session_run(session, &input, 1, &output, 1)) return puts(pto_last_error()), 1;
+  printf("%g %g\\n", y[0][1], y[7][31]);
+  pto_session_close(session);
+}
+"""
+
+
+def test_a_program_of_c_runs_a_file(program, tmp_path):
+    out, source, binary = tmp_path / "k.pmodel", tmp_path / "p.c", tmp_path / "p"
+    assert compile_file(program, "--entry", "known", "-o", out).returncode == 0
+    program.unlink()  # the file needs no source
+    source.write_text(C_PROGRAM)
+    library = ["-L", ROOT / "build/lib", "-lpto_runtime", f"-Wl,-rpath,{ROOT / 'build/lib'}"]
+    subprocess.run(["clang-19", "-std=c99", "-I", ROOT / "include", source, *library, "-o", binary], check=True)
+    assert subprocess.run([binary, out], capture_output=True, text=True, check=True).stdout == "-1 -255\n"
+
+
+def test_two_runs_give_the_same_bytes(program, tmp_path):
+    x, total = numbers(16, 32), numbers(16, 32, seed=1)
+    files, traces, results = [], [], []
+    for turn in range(2):
+        out, trace = tmp_path / f"{turn}.pmodel", tmp_path / f"{turn}.json"
+        assert compile_file(program, "--entry", "twice", "--shape", *SHAPES, "-o", out).returncode == 0
+        session = InferenceSession(out, mode=f"timing:{trace}", threads=1 + turn)
+        results.append(b"".join(each.tobytes() for each in session.run(None, {"x": x, "total": total})))
+        del session
+        files.append(out.read_bytes())
+        traces.append(trace.read_bytes())
+    assert files[0] == files[1] and traces[0] == traces[1] and results[0] == results[1]
+    assert b"scale" in traces[0] and b"twice" in traces[0]  # the program's names
 
 
 def test_texts_and_folders(program, tmp_path):
