@@ -18,6 +18,8 @@ namespace pto_mlir {
 
 void buildTransformPipeline(OpPassManager &pm, const TransformPipelineOptions &options) {
   pm.addPass(top::createTopInferShapes());
+  // What weights alone decide is constant before anything asks whether a filter is.
+  pm.addPass(top::createTopFold({options.strictF64}));
   pm.addPass(top::createTopDecompose());
   pm.addPass(top::createTopFold({options.strictF64}));
   pm.addPass(top::createTopFuse());

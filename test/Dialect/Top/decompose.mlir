@@ -51,6 +51,20 @@ func.func @computed_filter(%x: tensor<1x6x6xf32>, %w: tensor<8x3x2xf32>) -> tens
 
 // -----
 
+// What top-fold left of a filter is computed by a run, though only constants decide it.
+// CHECK-LABEL: @filter_of_constants
+// CHECK-NOT: top.conv
+// CHECK: top.matmul
+func.func @filter_of_constants(%x: tensor<1x3x6xf32>) -> tensor<1x8x5xf32> {
+  %c = arith.constant dense<1.0> : tensor<8x3x2xf32>
+  %w = top.softmax %c {axis = 1} : (tensor<8x3x2xf32>) -> tensor<8x3x2xf32>
+  %0 = top.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+    : (tensor<1x3x6xf32>, tensor<8x3x2xf32>) -> tensor<1x8x5xf32>
+  return %0 : tensor<1x8x5xf32>
+}
+
+// -----
+
 // A kernel of 10 at stride 3: rows of 3 elements that begin 3 apart, under a kernel of 4.
 // CHECK-LABEL: @long_kernel_with_stride
 // CHECK: top.conv {{.*}}strides = array<i64: 3>

@@ -52,6 +52,27 @@ func.func @concat_pad() -> tensor<3x4xf32> {
 
 // -----
 
+// Products and batch normalisations of constants.
+// CHECK-LABEL: func @products
+func.func @products() -> (tensor<2x2x2xf32>, tensor<1x2x2xf32>) {
+  %a = arith.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf32>
+  %b = arith.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %bias = arith.constant dense<[0.5, 1.5]> : tensor<2xf32>
+  // CHECK-DAG: dense<{{\[\[\[}}1.500000e+00, 3.500000e+00], [2.500000e+00, 5.500000e+00]], {{\[\[}}3.500000e+00, 7.500000e+00], [4.500000e+00, 9.500000e+00]]]> : tensor<2x2x2xf32>
+  %0 = top.matmul %a, %b, %bias {transpose_a = true, transpose_b = true}
+    : (tensor<2x1x2xf32>, tensor<2x1xf32>, tensor<2xf32>) -> tensor<2x2x2xf32>
+  %x = arith.constant dense<[[[1.0, 2.0], [3.0, 5.0]]]> : tensor<1x2x2xf32>
+  %var = arith.constant dense<[0.75, 3.75]> : tensor<2xf32>
+  // (x - 0.5) / 1 * 1 + 0.5 and (x - 1.5) / 2 * 2 + 1.5
+  %scale = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  // CHECK-DAG: dense<{{\[\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 5.000000e+00]]]> : tensor<1x2x2xf32>
+  %1 = top.batch_norm %x, %scale, %bias, %bias, %var {epsilon = 0.25 : f64}
+    : (tensor<1x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x2xf32>
+  return %0, %1 : tensor<2x2x2xf32>, tensor<1x2x2xf32>
+}
+
+// -----
+
 // An integer division by zero is not folded.
 // CHECK-LABEL: func @undefined
 func.func @undefined() -> tensor<i32> {

@@ -10,6 +10,10 @@ namespace pto_mlir::top {
 
 using pto_mlir::shapeText;
 
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+
 /// Reports what is wrong with an op under inference, in the words of Operation::emitOpError.
 template <typename OpTy, typename... Args>
 llvm::LogicalResult inferError(std::optional<mlir::Location> loc, Args &&...args) {

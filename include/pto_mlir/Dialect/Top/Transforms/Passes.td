@@ -36,7 +36,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
     - a gather of many rows of a few elements takes the rows of all outer indices together, between two permutes;
     - a slice with a negative step becomes a gather.
 
-    Runs before top-fold, which folds what is constant in the ops that this pass creates.
+    Runs between two runs of top-fold: the first one evaluates what constants decide, filters among them, the second one what is constant in the ops that this pass creates.
 
     ```mlir
     %0 = top.slice %x {starts = array<i64: 0, 2>, ends = array<i64: 2, -1>, steps = array<i64: 1, -1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>

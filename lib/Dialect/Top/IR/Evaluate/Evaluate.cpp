@@ -130,12 +130,9 @@ std::optional<Weight> evaluate(Operation *op) {
                 : evaluateMovement(op, operands);
   if ((host || selects) && !bytes)
     return std::nullopt;
-  if (!bytes)
-    bytes = evaluateLogic(op, operands);
-  if (!bytes)
-    bytes = evaluateReduction(op, operands);
-  if (!bytes)
-    bytes = evaluateElementwise(op, operands);
+  for (auto *part : {evaluateLogic, evaluateReduction, evaluateProduct, evaluateBatchNorm, evaluateElementwise})
+    if (!bytes)
+      bytes = part(op, operands);
   if (!bytes)
     return std::nullopt;
   auto owner = std::make_shared<const std::vector<char>>(std::move(*bytes));

@@ -1,4 +1,5 @@
-// The parts of evaluate(): elementwise arithmetic, logic and selection, data movement, reductions.
+// The parts of evaluate(): elementwise arithmetic, logic and selection, data movement, reductions,
+// products, batch normalisation.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 
@@ -12,6 +13,8 @@ std::optional<std::vector<char>> evaluateElementwise(mlir::Operation *op, llvm::
 std::optional<std::vector<char>> evaluateLogic(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateReduction(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
+std::optional<std::vector<char>> evaluateProduct(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
+std::optional<std::vector<char>> evaluateBatchNorm(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 
 /// Row-major strides of a shape, in elements.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);

@@ -13,8 +13,6 @@ struct Heads {
   int64_t batch, rows, depth;
 };
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 // The extents of `shape` with `heads` heads in `layout`; nullopt if it has another rank or number of heads.
 std::optional<Heads> readHeads(ArrayRef<int64_t> shape, StringRef layout, int64_t heads) {
   if (layout == "BNSD") {

@@ -20,8 +20,6 @@ const Kind *kindOf(StringRef name) {
   return kind == std::end(kKinds) ? nullptr : kind;
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 } // namespace
 
 LogicalResult RecurrentOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,

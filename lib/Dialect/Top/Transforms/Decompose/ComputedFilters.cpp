@@ -10,7 +10,8 @@ namespace pto_mlir::top::decompose {
 
 bool isConstant(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && (getConstant(value) || (op->getNumOperands() && llvm::all_of(op->getOperands(), isConstant)));
+  bool moves = isa_and_nonnull<ReshapeOp, SliceOp, PadOp, PermuteOp, ConcatOp, ExpandOp>(op);
+  return op && (getConstant(value) || (moves && llvm::all_of(op->getOperands(), isConstant)));
 }
 
 namespace {

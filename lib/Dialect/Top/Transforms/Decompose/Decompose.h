@@ -29,7 +29,8 @@ public:
 };
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
-/// Whether a value is constant once top-fold has run: a constant, or an op on constants alone.
+/// Whether a value is constant once top-fold has run: a constant, or what a pattern of this pass moves of one. (Any
+/// other op on constants is one that top-fold, which runs before, too, could not evaluate.)
 bool isConstant(mlir::Value value);
 /// The shape with dimension `dim` replaced by several.
 llvm::SmallVector<int64_t> withDim(llvm::ArrayRef<int64_t> shape, int64_t dim, llvm::ArrayRef<int64_t> sizes);
