@@ -43,6 +43,7 @@ void buildKernelsPipeline(OpPassManager &pm, const DeployPipelineOptions &option
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass()); // addresses, which each engine computes itself
   if (options.costRemarks)
     pm.addPass(createRemarkCosts({options.numCore}));
   if (stage)

@@ -117,3 +117,36 @@ func.func @with_an_address(%g: !G, %gm: !pto.ptr<f32>, %b: i32, %n: index) attri
   }
   return
 }
+
+// -----
+
+// Two rows for 24 blocks are one trip at most on each, two for one vector core of two as well; 48 are two trips.
+// CHECK-LABEL: func.func @shared_trips
+func.func @shared_trips(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>) {
+  %c2 = arith.constant 2 : index
+  %c24 = arith.constant 24 : index
+  %c48 = arith.constant 48 : index
+  %block = pto.get_block_idx
+  %sub = pto.get_subblock_idx
+  %b = arith.index_cast %block : i64 to index
+  %s = arith.index_cast %sub : i64 to index
+  scf.for %i = %b to %c2 step %c24 {
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tstore ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+    scf.for %j = %s to %c2 step %c2 {
+      // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+      %u = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+      pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%u : !pto.tile_buf<vec, 8x8xf32>)
+      pto.tstore ins(%u : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+    }
+  }
+  scf.for %i = %b to %c48 step %c24 {
+    // CHECK: pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 8x8xf32>
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tstore ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+  }
+  return
+}

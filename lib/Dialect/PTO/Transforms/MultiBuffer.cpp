@@ -2,12 +2,12 @@
 
 #include "Accesses.h"
 #include "QueueBuffers.h"
+#include "TripBounds.h"
 #include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Support/MathExtras.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #define DEBUG_TYPE "pto-multi-buffer"
 #include "pto_mlir/Dialect/DebugLog.h"
@@ -20,17 +20,10 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// False when the loop is known to run once or never.
-static bool mayRepeat(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
-                         upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
-  return !(lower && upper && step && *upper - *lower <= *step);
-}
-
 /// Written before it is read in every trip, and touched by more than one engine.
 static bool wantsTwo(AllocTileOp alloc) {
   auto loop = dyn_cast<scf::ForOp>(alloc->getParentOp());
-  if (!loop || !mayRepeat(loop) || alloc.getAddr() || alloc->hasAttr(kBuffersAttr))
+  if (!loop || getTripBounds(loop).most < 2 || alloc.getAddr() || alloc->hasAttr(kBuffersAttr))
     return false;
   llvm::SmallDenseSet<Pipe> engines;
   llvm::SmallDenseSet<Operation *> users;
