@@ -41,6 +41,11 @@ WEIGHTS = {
     "three": np.array([3]),
     "four": np.array([4]),
     "axis01": np.array([0, 1]),
+    "axis02": np.array([0, 2]),
+    "pads": np.array([1, 0, 2, 3]),
+    "crops": np.array([0, 1, 0, -1]),
+    "stacks": RANDOM.standard_normal((N, 4, 2), np.float32),
+    "stacks_at": RANDOM.integers(-4, 4, (N, 3, 1)),
     "fixed": np.array([7, 3]),
     "none": np.zeros(0, np.int64),
     "ones": np.array([1]),
@@ -110,6 +115,43 @@ TAILS = {
         op("Reshape", "k minus", "ks"),
         op("TopK", "rows ks", "y z", axis=0),
     ],
+    "gather_nd of batches": [
+        op("Gather", "stacks i", "data"),
+        op("Gather", "stacks_at i", "at"),
+        op("GatherND", "data at", "y", batch_dims=1),
+    ],
+    "tile": [
+        op("Tile", "rows sizes", "y"),
+        *COUNT,
+        op("Concat", "ones n", "times", axis=0),
+        op("Tile", "x times", "z"),
+    ],
+    "pad": [
+        op("Pad", "rows pads half", "y"),
+        *COUNT,
+        op("Concat", "axis0 axis0 n axis0", "pads_of_rows", axis=0),
+        op("Pad", "x pads_of_rows", "z"),
+    ],
+    "pad with rows": [op("Pad", "rows pads", "y", mode="edge"), op("Pad", "rows crops", "z", mode="reflect")],
+    "places of extrema": [
+        op("ArgMax", "rows", "y", axis=1),
+        op("Floor", "rows", "whole"),
+        op("ArgMin", "whole", "z", axis=-1, keepdims=0, select_last_index=1),
+    ],
+    "products with factors": [
+        op("Gemm", "rows w", "a", alpha=0.5),
+        op("Gemm", "a v bias", "b", beta=-2.0),
+        op("Gemm", "w x", "c", transA=1, transB=1),
+        op("Gemm", "b v half", "d", alpha=3.0, beta=0.25),
+        op("Gather", "d zero", "first_d", axis=1),
+        op("Unsqueeze", "first_d axis1", "column"),
+        op("Gemm", "rows w column", "y"),
+        op("Gemm", "rows w bias", "z", beta=0.0),
+    ],
+    "squeeze without axes": [
+        op("Unsqueeze", "rows axis02", "a"),
+        op("Squeeze", "a", "y"),
+    ],
     "softmax": [op("Softmax", "rows", "y", axis=1)],
     "non-zero again": [op("Greater", "rows half", "a"), op("NonZero", "a", "y")],
     "boxes": [
@@ -148,7 +190,8 @@ TAILS = {
     ],
     "back to a fixed size": [op("ReduceMax", "rows", "a", keepdims=0), op("Add", "a x", "y")],
 }
-NEED_ROWS = ("softmax", "regions", "back to a fixed size")  # onnxruntime refuses them without rows
+# onnxruntime refuses them without rows, or gives ArgMin's result another rank.
+NEED_ROWS = ("softmax", "regions", "pad with rows", "places of extrema", "back to a fixed size")
 
 
 def graph(tmp_path, tail):
@@ -162,7 +205,11 @@ def graph(tmp_path, tail):
             helper.make_graph(nodes, "g", inputs, [], weights), opset_imports=[helper.make_opsetid("", 17)]
         )
     )
-    save(tmp_path / "m.onnx", nodes, inputs, [v for v in typed.graph.value_info if v.name in ("y", "z")], weights)
+    outputs = [v for v in typed.graph.value_info if v.name in ("y", "z")]
+    for output in outputs:
+        if not output.type.tensor_type.HasField("shape"):  # of a Squeeze without axes
+            output.CopyFrom(info(output.name, F, [None, 3]))
+    save(tmp_path / "m.onnx", nodes, inputs, outputs, weights)
 
 
 @pytest.mark.parametrize("tail", TAILS)
@@ -211,6 +258,16 @@ def test_a_fault_of_the_run_says_why(tmp_path):
     convert(tmp_path)
     with pytest.raises(RuntimeFailure, match=r"a tensor of shape 40x3 has not as many elements as shape 7x3"):
         InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": X, "t": np.array(-9, np.float32)})
+
+
+def test_a_squeeze_without_axes_refuses_the_size_that_changes_its_rank(tmp_path):
+    graph(tmp_path, TAILS["squeeze without axes"])
+    convert(tmp_path)
+    most = np.sort(X[:, 0])[-2]
+    with pytest.raises(
+        RuntimeFailure, match=r"squeeze without axes of shape 1x1x1x3 gives a tensor of rank less than 2"
+    ):
+        InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": X, "t": np.array(most, np.float32)})
 
 
 def test_the_error_names_the_operator_without_a_form(tmp_path):

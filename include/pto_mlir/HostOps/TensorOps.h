@@ -44,9 +44,10 @@ struct Draw {
 /// unique_inverse and unique_counts (axis, sorted), nonmaxsuppression (boxes, scores, most boxes, most overlap, score
 /// to exceed), det, roialign (images, regions, numbers of images; height, width, scale, half_pixel, max, samples),
 /// ngrams (numbers; pool, counts, columns, width, least, most, skips). By ONNX's operators of these names, for sizes
-/// that a run decides: shape (start, end), unsqueeze and squeeze (axes), flatten (axis), reshape (data, shape;
-/// allowzero), expand (data, shape), slice (data, starts, ends; axes, steps), gather_nd, scatter_elements (axis,
-/// reduction), range (start, limit, delta), topk_values and topk_indices of (data, k). Of strings: strings (bytes of
+/// that a run decides: shape (start, end), unsqueeze and squeeze (axes; rest), flatten (axis), reshape (data, shape;
+/// allowzero), expand (data, shape), slice (data, starts, ends; axes, steps), tile (data, repeats), pad (data, pads,
+/// element; axes, mode), gather_nd (batch_dims), scatter_elements (axis, reduction), range (start, limit, delta),
+/// topk_values and topk_indices of (data, k), argmax and argmin (axis, keepdims, last). Of strings: strings (bytes of
 /// all, their lengths; shape), string_concat (two), string_normalize (strings, stop words; case: none, lower, upper,
 /// case_sensitive), string_split and string_split_counts (strings, one delimiter, empty for white space; maxsplit),
 /// string_lookup (strings, keys: their numbers, `otherwise` for others), regex_full_match (strings, one pattern). Of

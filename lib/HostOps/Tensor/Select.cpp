@@ -39,6 +39,41 @@ Status topK(const TensorCall &call, bool places) {
   });
 }
 
+/// The first (`last`: the last) place of the greatest or least element along `axis`; NaN is both, as in numpy.
+Status extremumPlace(const TensorCall &call) {
+  const TensorView &input = call.inputs[0];
+  int64_t axis = parameter<int64_t>(call, "axis", 0);
+  if (axis < 0 || axis >= int64_t(input.shape.size()))
+    return Failure{"its axis is " + std::to_string(axis)};
+  int64_t length = input.shape[size_t(axis)], step = stridesOf(input.shape)[size_t(axis)];
+  Shape rows = input.shape;
+  rows[size_t(axis)] = 1;
+  Shape shape = rows;
+  if (!parameter<int64_t>(call, "keepdims", 1))
+    shape.erase(shape.begin() + axis);
+  if (length == 0 && countOf(rows))
+    return Failure{"the greatest or least of no elements"};
+  bool isGreatest = call.name == "argmax", isLast = parameter<int64_t>(call, "last", 0) != 0;
+  return withClass(classOf(input.type), [&](auto number) -> Status {
+    using V = decltype(number);
+    return finish(call, shape, [&] {
+      std::vector<V> all = load<V>(input);
+      std::vector<int64_t> places;
+      forEachOffset(rows, stridesOf(input.shape), 0, [&](int64_t base) {
+        int64_t place = 0;
+        for (int64_t i = 1; i < length; ++i) {
+          V x = all[size_t(base + i * step)], best = all[size_t(base + place * step)];
+          bool isNan = x != x, wasNan = best != best, equal = x == best || (isNan && wasNan);
+          if (equal ? isLast : !wasNan && (isNan || (isGreatest ? x > best : x < best)))
+            place = i;
+        }
+        places.push_back(place);
+      });
+      return places;
+    });
+  });
+}
+
 Status gatherElements(const TensorCall &call) {
   const TensorView &data = call.inputs[0];
   const Shape &shape = call.inputs[1].shape;
@@ -124,7 +159,7 @@ Status scatter(const TensorCall &call) {
 
 bool hasSelection(std::string_view name, size_t inputs) {
   return ((name == "topk_values" || name == "topk_indices") && (inputs == 1 || inputs == 2)) ||
-         (name == "gather_elements" && inputs == 2) ||
+         ((name == "argmax" || name == "argmin") && inputs == 1) || (name == "gather_elements" && inputs == 2) ||
          ((name == "scatter" || name == "scatter_elements") && inputs == 3);
 }
 
@@ -132,10 +167,13 @@ std::optional<Status> runSelection(const TensorCall &call) {
   if (!hasSelection(call.name, call.inputs.size()))
     return std::nullopt;
   bool places = call.name == "topk_indices", isTopK = places || call.name == "topk_values";
-  if (!places && call.resultType != call.inputs[0].type)
+  if (call.name.starts_with("arg") ? call.resultType != ElementType::I64
+                                   : !places && call.resultType != call.inputs[0].type)
     return Failure{"selects elements into another type"};
   if (isTopK)
     return topK(call, places);
+  if (call.inputs.size() == 1)
+    return extremumPlace(call);
   return call.inputs.size() == 2  ? gatherElements(call)
          : call.name == "scatter" ? scatter(call)
                                   : scatterElements(call);

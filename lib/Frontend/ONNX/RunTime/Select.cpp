@@ -45,15 +45,30 @@ static LogicalResult gather(Node &node) {
 }
 
 static LogicalResult gatherNd(Node &node) {
-  if (node.opset() >= 12 && node.intAttr("batch_dims", 0) != 0)
-    return node.error("has batch_dims where sizes are known at run time only");
+  int64_t common = node.opset() >= 12 ? node.intAttr("batch_dims", 0) : 0;
   ArrayRef<int64_t> data = node.type(0).getShape(), places = node.type(1).getShape();
-  if (places.empty() || ShapedType::isDynamic(places.back()) || places.back() < 0 ||
-      places.back() > int64_t(data.size()))
+  if (common < 0 || common >= int64_t(places.size()) || ShapedType::isDynamic(places.back()) || places.back() < 0 ||
+      common + places.back() > int64_t(data.size()))
     return node.error("has indices that name no dimensions of the data");
   SmallVector<int64_t> result(places.drop_back());
-  llvm::append_range(result, data.drop_front(places.back()));
-  return node.finish(atRunTime(node, node.outputName(), "gather_nd", {node.input(0), node.input(1)}, result));
+  llvm::append_range(result, data.drop_front(common + places.back()));
+  return node.finish(atRunTime(node, node.outputName(), "gather_nd", {node.input(0), node.input(1)}, result,
+                               {node.i64("batch_dims", common)}));
+}
+
+static LogicalResult argReduce(Node &node) {
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), node.type(0).getRank());
+  if (!axis || !node.input(0))
+    return failure();
+  int64_t keepdims = node.intAttr("keepdims", 1), last = node.opset() >= 12 ? node.intAttr("select_last_index", 0) : 0;
+  SmallVector<int64_t> result(node.type(0).getShape());
+  if (keepdims)
+    result[*axis] = 1;
+  else
+    result.erase(result.begin() + *axis);
+  return node.finish(atRunTime(node, node.outputName(), node.op().lower(), node.input(0),
+                               RankedTensorType::get(result, node.builder().getI64Type()),
+                               {node.i64("axis", *axis), node.i64("keepdims", keepdims), node.i64("last", last)}));
 }
 
 static LogicalResult topK(Node &node) {
@@ -175,21 +190,37 @@ static LogicalResult matMul(Node &node) {
   return node.finish(product(node, node.outputName(), {node.input(0), node.input(1)}, false, false));
 }
 
-// With one bias for each column.
+// A bias for each column is part of the product; one of another shape, and factors, are operations of their own.
 static LogicalResult gemm(Node &node) {
   bool transA = node.intAttr("transA", 0), transB = node.intAttr("transB", 0);
-  if (node.floatAttr("alpha", 1) != 1 || node.floatAttr("beta", 1) != 1 ||
-      (node.has(2) && (node.type(2).getRank() != 1 || node.type(2).getDimSize(0) == 1)))
-    return node.error("has factors, or another bias than one for each column, where sizes are known at run time only");
+  double alpha = node.floatAttr("alpha", 1), beta = node.floatAttr("beta", 1);
   SmallVector<Value> operands{node.input(0), node.input(1)};
-  if (node.has(2))
-    operands.push_back(node.input(2));
-  return node.finish(product(node, node.outputName(), operands, transA, transB));
+  Value bias = node.has(2) && beta != 0 ? node.input(2) : Value();
+  if (node.has(2) && beta != 0 && !bias)
+    return failure();
+  if (bias && alpha == 1 && beta == 1 && node.type(2).getRank() == 1 && node.type(2).getDimSize(0) != 1)
+    operands.push_back(std::exchange(bias, Value()));
+  OpBuilder &b = node.builder();
+  auto scaled = [&](StringRef name, Value value, double factor) {
+    if (!value || factor == 1)
+      return value;
+    Type element = getElementTypeOrSelf(value.getType());
+    Value number = top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get({}, element),
+                                       top::fromDoubles(element, {factor}));
+    return atRunTime(node, name, "mul", {value, number}, sizesOf(value));
+  };
+  bool isLast = !bias && alpha == 1;
+  Value made = product(node, isLast ? node.outputName() : StringRef(), operands, transA, transB);
+  made = scaled(bias ? StringRef() : node.outputName(), made, alpha);
+  if (!bias || !made)
+    return node.finish(made);
+  return node.finish(atRunTime(node, node.outputName(), "add", {made, scaled("", bias, beta)}, sizesOf(made)));
 }
 
 void addSelectForms(Forms &forms) {
   forms["Gather"] = gather;
   forms["GatherND"] = gatherNd;
+  forms["ArgMax"] = forms["ArgMin"] = argReduce;
   forms["TopK"] = topK;
   forms["NonZero"] = nonZero;
   for (StringRef op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})

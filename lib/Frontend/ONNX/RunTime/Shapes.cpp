@@ -33,15 +33,24 @@ static LogicalResult unsqueeze(Node &node) {
       atRunTime(node, node.outputName(), "unsqueeze", node.input(0), result, {node.i64s("axes", *axes)}));
 }
 
+// Without axes those of size 1 go; the run fails where one whose size it decides has size 1.
 static LogicalResult squeeze(Node &node) {
+  ArrayRef<int64_t> sizes = node.type(0).getShape();
   std::optional<SmallVector<int64_t>> axes = axesOf(node, 13, node.type(0).getRank());
-  if (!axes)
-    return node.hasErrors() ? failure() : node.error("lacks 'axes', and sizes are known at run time only");
+  bool isRest = !axes;
+  if (isRest && node.hasErrors())
+    return failure();
+  if (isRest)
+    axes.emplace();
+  for (auto [d, size] : llvm::enumerate(sizes))
+    if (isRest && size == 1)
+      axes->push_back(int64_t(d));
   SmallVector<int64_t> result;
-  for (auto [d, size] : llvm::enumerate(node.type(0).getShape()))
+  for (auto [d, size] : llvm::enumerate(sizes))
     if (!llvm::is_contained(*axes, int64_t(d)))
       result.push_back(size);
-  return node.finish(atRunTime(node, node.outputName(), "squeeze", node.input(0), result, {node.i64s("axes", *axes)}));
+  return node.finish(atRunTime(node, node.outputName(), "squeeze", node.input(0), result,
+                               {node.i64s("axes", *axes), node.i64("rest", isRest)}));
 }
 
 static LogicalResult flatten(Node &node) {
@@ -211,6 +220,50 @@ static LogicalResult split(Node &node) {
   return success();
 }
 
+static LogicalResult tile(Node &node) {
+  std::optional<SmallVector<int64_t>> times = listed(node, 1);
+  SmallVector<int64_t> result(node.type(0).getShape());
+  if (!times || times->size() != result.size())
+    return times ? node.error("takes a number of repeats for each dimension") : failure();
+  for (auto [size, count] : llvm::zip_equal(result, *times))
+    size = ShapedType::isDynamic(size) || ShapedType::isDynamic(count) ? kOpen : size * count;
+  return node.finish(atRunTime(node, node.outputName(), "tile", {node.input(0), node.input(1)}, result));
+}
+
+static LogicalResult pad(Node &node) {
+  bool areInputs = node.opset() >= 11;
+  std::string mode = node.stringAttr("mode", "constant");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && (mode != "wrap" || node.opset() < 19))
+    return node.error("mode '" + mode + "' is not supported in this opset");
+  int64_t rank = node.type(0).getRank();
+  std::optional<SmallVector<int64_t>> pads = areInputs ? listed(node, 1) : node.intsAttr("pads"), axes = upTo(rank);
+  if (areInputs && node.has(3))
+    axes = node.ints(3, "axes");
+  if (axes)
+    axes = node.axes(*axes, rank);
+  if (!pads || !axes || pads->size() != 2 * axes->size())
+    return node.hasErrors() ? failure() : node.error("takes two pads for each axis");
+  SmallVector<int64_t> result(node.type(0).getShape());
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    int64_t before = (*pads)[i], after = (*pads)[i + axes->size()];
+    bool isKnown = !ShapedType::isDynamicShape({before, after, result[axis]});
+    result[axis] = isKnown ? result[axis] + before + after : kOpen;
+  }
+  SmallVector<Value> operands{node.input(0), areInputs ? node.input(1) : integers(node, *pads)};
+  if (areInputs && node.has(2))
+    operands.push_back(node.input(2));
+  else if (double value = areInputs ? 0 : node.floatAttr("value", 0); value != 0) {
+    OpBuilder &b = node.builder();
+    Type element = node.type(0).getElementType();
+    operands.push_back(top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get({}, element),
+                                           top::fromDoubles(element, {value})));
+  }
+  if (llvm::is_contained(operands, Value()))
+    return failure();
+  return node.finish(atRunTime(node, node.outputName(), "pad", operands, result,
+                               {node.i64s("axes", *axes), node.named("mode", node.builder().getStringAttr(mode))}));
+}
+
 static LogicalResult range(Node &node) {
   return node.finish(
       atRunTime(node, node.outputName(), "range", {node.input(0), node.input(1), node.input(2)}, {kOpen}));
@@ -228,6 +281,8 @@ void addShapeForms(Forms &forms) {
   forms["Transpose"] = transpose;
   forms["Concat"] = concat;
   forms["Split"] = split;
+  forms["Tile"] = tile;
+  forms["Pad"] = pad;
   forms["Range"] = range;
 }
 
