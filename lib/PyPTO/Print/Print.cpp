@@ -73,10 +73,13 @@ void Printer::header(const Function &function, bool method) {
     appendItem(params, name(param) + ": " + annotation);
   }
   std::string results;
+  size_t known = namesOf.size();
   for (const TypePtr &result : function.return_types_)
     appendItem(results, type(result));
   if (function.return_types_.size() > 1)
     results = "tuple[" + results + "]";
+  if (namesOf.size() > known) // an extent that the body computes has no name here; the types follow from the body
+    results.clear();
   line("def " + identifier(function.name_) + "(" + params + ")" + (results.empty() ? "" : " -> " + results) + ":");
 }
 

@@ -104,6 +104,11 @@ def test_errors_say_what_and_where(body, error, message, at):
         ("x: pl.Tensor[[0, 4], pl.FP32]", "an extent must be positive, not 0"),
         ("x: pl.Tensor[[1000000000000, 4], pl.FP32]", "at most 2^36 elements"),
         ("x: pl.InOut[pl.Scalar[pl.INDEX]]", "a scalar cannot be InOut"),
+        ("x: pl.Out", "pl.Out takes one type, not 0"),
+        ("x: pl.InOut[()]", "pl.InOut takes one type, not 0"),
+        ("x: pl.Out[pl.Tensor[[4, 4], pl.FP32], pl.FP32]", "pl.Out takes one type, not 2"),
+        ("x: pl.Out[pl.Out[pl.Tensor[[4, 4], pl.FP32]]]", "pl.Out stands around the type of a parameter only"),
+        ("x: pl.Array[4]", "pl.Array[4]: its brackets say too little"),
         ("*x: pl.Scalar[pl.INDEX]", "no defaults, stars or keywords"),
     ],
 )

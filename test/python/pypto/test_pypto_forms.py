@@ -132,3 +132,44 @@ def test_annotations_say_what_they_hold():
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
         pl.Tensor([1], pl.FP32, foo=2)
     assert list(ir.TileType([16, 32], DataType.FP32).shape) == [16, 32]
+
+
+def test_an_extent_that_the_body_computes_is_not_in_the_head():
+    function = pl.parse(
+        "@pl.function\ndef f(x: pl.Tensor[[64, 32], pl.FP32], n: pl.Scalar[pl.INDEX]):\n"
+        "    i = n + 1\n    return pl.slice(x, [i, 32], [0, 0])\n"
+    )
+    printed = ir.python_print(function)
+    assert "->" not in printed
+    ir.assert_structural_equal(pl.parse(printed), function, enable_auto_mapping=True)
+
+
+@pytest.mark.parametrize("bound, hint", [("1e999", "cast it"), ("2.0", "write `2`")])
+def test_bounds_of_loops_are_whole_numbers(bound, hint):
+    with pytest.raises(ParserTypeError, match="bounds of a loop must be integers") as caught:
+        pl.parse(f"@pl.function\ndef f(n: pl.INDEX):\n    for i in pl.range({bound}):\n        pass\n    return n\n")
+    assert caught.value.hint.startswith(hint)
+
+
+SLICED = "@pl.function\ndef f(x: pl.Tensor[[64, 32], pl.FP32], n: pl.INDEX):\n    y = x[{}]\n    return y\n"
+
+
+def test_bounds_of_slices():
+    given, none = (pl.parse(SLICED.format(each)) for each in ("n:, :32", "n:None, None:32"))
+    ir.assert_structural_equal(given, none)
+    with pytest.raises(ParserTypeError, match="0.5 is no index"):
+        pl.parse(SLICED.format("0.5:8, :"))
+    with pytest.raises(ParserTypeError, match="'a' is no index"):
+        pl.parse(SLICED.format("0:'a', :"))
+
+
+@pytest.mark.parametrize("results", ["", " -> tuple[pl.Tensor[[64], pl.FP32], pl.Scalar[pl.TASK_ID]]"])
+def test_a_name_of_several_results_is_returned_as_each(results):
+    main = f"""    @pl.function
+    def main(self, x: pl.Tensor[[64], pl.FP32]){results}:
+        both = pl.submit(self.double, x)
+        return both
+"""
+    held = pl.parse(PROGRAM.format(DOUBLE + main))
+    assert len(held.functions["main"].return_types) == 2
+    ir.assert_structural_equal(pl.parse(ir.python_print(held)), held)

@@ -60,6 +60,9 @@ class Annotations:
         base, items = self.marker(node)
         if base in ("Out", "InOut"):
             direction = getattr(ir.ParamDirection, base)
+            if len(items) != 1:
+                hint = f"write `pl.{base}[pl.Tensor[[64, 32], pl.FP32]]`"
+                self.fail(ParserTypeError, f"pl.{base} takes one type, not {len(items)}", node, hint)
             node = items[0]
             base, items = self.marker(node)
         return self.type(node, base, items), direction
@@ -99,9 +102,15 @@ class Annotations:
     def type(self, node, name, items):
         if name is None:
             return items if isinstance(items, ir.Type) else ir.ScalarType(items)
+        if name in ("Out", "InOut"):
+            self.fail(
+                ParserTypeError, f"pl.{name} stands around the type of a parameter only", node, "leave it out here"
+            )
         try:
             made = getattr(self, f"type_{name}")(node, items)
-        except (TypeError, ValueError, IndexError) as error:
+        except IndexError:
+            self.fail(ParserTypeError, f"{ast.unparse(node)}: its brackets say too little", node)
+        except (TypeError, ValueError) as error:
             self.fail(ParserTypeError, f"{ast.unparse(node)}: {error}", node)
         return made
 

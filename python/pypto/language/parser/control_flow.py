@@ -1,6 +1,7 @@
 """Loops and branches. Names that a body binds again are carried: the IR binds each variable once."""
 
 import ast
+import math
 
 from pypto.language.names import Name
 from pypto.language.parser import scalars
@@ -114,7 +115,8 @@ class ControlFlow:
         for each, bound in zip(arguments, call.args, strict=True):
             held = self.as_expr(each, bound).type
             if not isinstance(held, ir.ScalarType) or not held.dtype.is_int():
-                hint = f"write `{int(each)}`" if scalars.is_number(each) else "cast it: pl.cast(.., pl.INDEX)"
+                is_finite = scalars.is_number(each) and math.isfinite(each)
+                hint = f"write `{int(each)}`" if is_finite else "cast it: pl.cast(.., pl.INDEX)"
                 self.fail(ParserTypeError, "bounds of a loop must be integers", bound, hint)
         loop_var = ir.Var(loop_name, ir.ScalarType(dtype), self.span(node.target))
         carried = self.carried(node.body, names, inits, node, {loop_name})

@@ -272,9 +272,11 @@ class Expressions(Objects):
             if index.step is not None:
                 hint = "take all of it, or loop over `pl.range(start, stop, step)`"
                 self.fail(UnsupportedFeatureError, "slices have no step", index, hint)
-            lower = 0 if index.lower is None else self.value(index.lower)
-            upper = extent if index.upper is None else self.value(index.upper)
+            lower, upper = (None if each is None else self.value(each) for each in (index.lower, index.upper))
+            lower, upper = 0 if lower is None else lower, extent if upper is None else upper
             for each, at in ((lower, index.lower), (upper, index.upper)):
+                if not isinstance(each, (int, ir.Expr)):
+                    self.fail(ParserTypeError, f"{ast.unparse(at)} is no index", at, "write a whole number")
                 if isinstance(each, int) and each < 0:
                     hint = f"write `{extent + each}`" if isinstance(extent, int) else "count from the start"
                     self.fail(UnsupportedFeatureError, "indices from the end are not supported", at, hint)

@@ -104,8 +104,10 @@ class Statements:
 
     def unpack(self, value, count, node):
         if isinstance(value, ir.Expr) and isinstance(value.type, ir.TupleType):
-            whole = ir.Var("results", value.type, self.span(node))
-            self.emit(ir.AssignStmt(whole, value, self.span(node)))
+            whole = value
+            if not isinstance(value, ir.Var):
+                whole = ir.Var("results", value.type, self.span(node))
+                self.emit(ir.AssignStmt(whole, value, self.span(node)))
             value = [ir.TupleGetItemExpr(whole, i, self.span(node)) for i in range(len(value.type.types))]
         if not isinstance(value, list) or len(value) != count:
             given = len(value) if isinstance(value, list) else 1
@@ -232,7 +234,7 @@ class Statements:
             values = []
         else:
             held = self.value(node.value)
-            if isinstance(held, ir.Call) and isinstance(held.type, ir.TupleType):
+            if isinstance(held, ir.Expr) and isinstance(held.type, ir.TupleType):
                 held = self.unpack(held, len(held.type.types), node)
             values = held if isinstance(held, list) else [held]
         values = [self.as_expr(each, node.value) for each in values]
