@@ -80,9 +80,9 @@ def test_checklists_name_tests(name):
                 f"there is no test {suite}.{test}"
             )
     for file, test in re.findall(r"`(test_\w+)::(\w+)`", page):
-        assert f"def {test}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), (
-            f"there is no test {file}::{test}"
-        )
+        paths = [ROOT / "test/python" / folder / f"{file}.py" for folder in ("", "pypto")]
+        text = "".join(path.read_text() for path in paths if path.exists())
+        assert f"def {test}(" in text, f"there is no test {file}::{test}"
     for path in re.findall(r"`(test/[\w/.-]+)`", page):
         assert (ROOT / path).exists(), f"there is no {path}"
 
@@ -90,6 +90,15 @@ def test_checklists_name_tests(name):
 def test_the_checklist_of_the_vm_has_every_row():
     page = (ROOT / "docs" / "vm-checklist.md").read_text()
     assert [int(row) for row in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == list(range(1, 21))
+
+
+def test_the_checklist_of_pypto_has_every_row_of_the_benchmark():
+    page = (ROOT / "docs" / "pypto-checklist.md").read_text()
+    benchmark = (ROOT / "benchmarks" / "programs.py").read_text()
+    added = re.findall(r'rows\.add\(\s*"([^"]+)"', benchmark)
+    timed = re.findall(r'^        \("([^"]+)", [\d.]+, \[', benchmark, re.MULTILINE)
+    assert len(added) >= 11 and len(timed) == 2
+    assert sorted(re.findall(r"`programs\.py: ([^`]+)`", page)) == sorted(added + timed)
 
 
 def test_the_checklist_of_the_task_runtime_is_complete():
