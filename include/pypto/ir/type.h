@@ -179,6 +179,10 @@ PYPTO_HANDLE(AsyncEventType)
 PYPTO_HANDLE(AsyncSessionType)
 #undef PYPTO_HANDLE
 
+/// Scales of block-scaled products (MX): elements along k that share one; the bytes of a box of them in memory.
+inline constexpr int64_t kScaleGroup = 32;
+inline constexpr uint64_t kScaleFractal = 32;
+
 /// How a tile of that shape lies in a memory space unless its type says otherwise.
 TileView DefaultTileView(MemorySpace space, const std::vector<ExprPtr> &shape);
 /// The view of a tile's type, else the default of its space (Vec where it has none).

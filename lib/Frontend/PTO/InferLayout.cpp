@@ -65,6 +65,10 @@ static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous)
       (sizes[2] == 1 || strides[2] == sizes[3] * sizes[4]) && meetsBlockedTiles(view.getResult()))
     return Layout::nz;
   bool rows = strides[4] == 1, columns = rank > 1 && strides[3] == 1;
+  if (!rows && !columns) { // neither is dense: the text decides what outer axes count
+    ambiguous = true;
+    return Layout::nd;
+  }
   ambiguous = columns && (rows || sizes[4] == 1);
   if (ambiguous)
     return meetsColumnTile(view.getResult()) || !rows ? Layout::dn : Layout::nd;

@@ -57,6 +57,10 @@ std::optional<ir::MemorySpace> spaceOfFactor(const ir::OpRow &row, std::string_v
     return ir::MemorySpace::Left;
   if (param == "rhs")
     return ir::MemorySpace::Right;
+  if (param == "lhs_scale")
+    return ir::MemorySpace::LeftScale;
+  if (param == "rhs_scale")
+    return ir::MemorySpace::RightScale;
   return param == "bias" ? std::optional(ir::MemorySpace::Bias) : std::nullopt;
 }
 
@@ -80,6 +84,8 @@ Value Lowering::lowerCall(const ir::CallPtr &op, const ir::VarPtr &var) {
                                                     : "Unknown operation " + op->op_->name_);
   if (auto found = handlers().find(row->name); found != handlers().end())
     return (this->*found->second)(call, op, var);
+  if (row->name == "tile.move" && ir::ElementTypeOf(op->type_) == pypto::DataType::FP8E8M0)
+    return moveScales(call, op, var);
   if (row->name.starts_with("tensor."))
     fail(op->span_, op->op_->name_ + " works on tensors; a kernel loads them into tiles first");
   const Form *form = findForm(row->pto);
@@ -100,7 +106,10 @@ Value Lowering::factor(Value tile, const ir::TypePtr &given, ir::MemorySpace spa
   held.push_back(moved); // its address is the buffer's name
   Value place = buffer(moved, moved.get());
   setValid(place, *moved);
-  b.create<pto::TMovOp>(loc, tile, place);
+  if (moved->dtype_ == pypto::DataType::FP8E8M0)
+    moveScales(tile, place);
+  else
+    b.create<pto::TMovOp>(loc, tile, place);
   return place;
 }
 
@@ -117,6 +126,8 @@ Value Lowering::rowScratch(Value given, Value like, const ir::TileTypePtr &sourc
 
 Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   const ir::OpRow &row = *call.row();
+  if (row.Find("lhs_scale") >= 0)
+    checkScaled(op);
   const Form &form = *findForm(row.pto);
   std::string_view inPlace = inPlaceOperand(row);
   SmallVector<std::pair<ir::ExprPtr, Value>> inputs; // tiles are computed once, numbers where their type is known
@@ -215,6 +226,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
 }
 
 Value Lowering::load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (auto tensor = ir::As<ir::TensorType>(call.Operand("tensor")->type_); tensor && isScaleLayout(*tensor))
+    return loadScales(call, op, var);
   // The deduced type has what the tensor holds of the window.
   auto type = ir::As<ir::TileType>(op->type_);
   bool cut = type && type->tile_view_ && !type->tile_view_->valid_shape.empty();

@@ -161,12 +161,45 @@ Value Lowering::random(const ir::OpView &call, const ir::CallPtr &op, const ir::
   return dst;
 }
 
+/// Rows of a tensor into a tile in Mat, each by a load of its own.
+Value Lowering::gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto shapes = call.Elements("shapes"), valid = call.Elements("valid_shape"), to = call.Elements("dst_offset"),
+       from = call.Elements("src_offset");
+  valid = valid.empty() ? shapes : valid;
+  Value source = valueOf(call.Operand("src"));
+  auto view = cast<pto::TensorViewType>(source.getType());
+  auto whole = cast<pto::TileBufType>(valueOf(call.Operand("dst")).getType());
+  if (view.getRank() != 2 || shapes.size() != 2 || to.size() != 2 || from.size() != 2 || valid.size() != 2)
+    fail(op->span_, "gather_row into Mat takes rows of a tensor of two axes");
+  auto width = ir::ConstantInt(valid[1]);
+  if (ir::ConstantInt(to[1]) != 0 || ir::ConstantInt(shapes[1]) != whole.getCols() || !width || *width < 1 ||
+      *width > whole.getCols())
+    fail(op->span_, "gather_row into Mat writes rows from their first column on, as long as the tile's and with valid "
+                    "columns that are known");
+  Value dst = changeable(call.Operand("dst"), op, var), row = indexOf(to[0]), first = indexOf(from[0]),
+        column = indexOf(from[1]), one = indexConstant(1), columns = indexConstant(*width);
+  bool ragged = *width != whole.getCols();
+  forEach({indexOf(valid[0])}, [&](ValueRange at) {
+    Value line = b.create<arith::AddIOp>(loc, first, at[0]), place = b.create<arith::AddIOp>(loc, row, at[0]);
+    auto part =
+        b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get({1, *width}, view.getElementType()),
+                                       source, ValueRange{line, column}, ValueRange{one, columns});
+    auto target = b.create<pto::SubViewOp>(loc, whole.withShape(1, whole.getCols()).withValid(1, *width), dst,
+                                           ValueRange{place, indexConstant(0)}, ragged ? one : Value(),
+                                           ragged ? columns : Value(), b.getI64ArrayAttr({1, whole.getCols()}));
+    b.create<pto::TLoadOp>(loc, part, target);
+  });
+  return dst;
+}
+
 /// Rows of a tensor into the tile: a load, and an assemble.
 Value Lowering::gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   if (call.Keyword<bool>("transpose").value_or(false))
     fail(op->span_, "transpose of gather_row is not lowered yet");
   if (!ir::IsA<ir::TensorType>(call.Operand("src")->type_))
     fail(op->span_, "gather_row takes rows of a tensor in global memory; take those of a tile with pl.slice");
+  if (auto type = ir::As<ir::TileType>(call.Operand("dst")->type_); type->GetMemorySpace() == ir::MemorySpace::Mat)
+    return gatherRowsToMat(call, op, var);
   ir::Attrs arguments{{"", call.Operand("src")}, {"", call.Operand("src_offset")}, {"", call.Operand("shapes")}};
   if (ir::ExprPtr valid = call.Operand("valid_shape"))
     arguments.emplace_back("valid_shape", valid);

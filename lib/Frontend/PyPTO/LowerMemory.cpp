@@ -32,7 +32,7 @@ void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func)
     loc = locationOf(context, param->span_);
     Type type;
     if (auto tensor = ir::As<ir::TensorType>(param->type_))
-      type = pto::PtrType::get(elementType(context, tensor->dtype_));
+      type = pointerType(context, *tensor);
     else if (auto scalar = ir::As<ir::ScalarType>(param->type_))
       type = elementType(context, scalar->dtype_);
     else
@@ -59,6 +59,8 @@ void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func)
 }
 
 Value Lowering::makeView(const ir::TensorTypePtr &type, Value pointer) {
+  if (isScaleLayout(*type))
+    return scaleView(*type, pointer);
   size_t rank = type->shape_.size();
   CHECK(rank >= 1 && rank <= 5) << "a tensor of a kernel has 1 to 5 axes, not " << int64_t(rank);
   SmallVector<Value> shape, strides(rank);
@@ -68,8 +70,6 @@ Value Lowering::makeView(const ir::TensorTypePtr &type, Value pointer) {
   auto layout = type->tensor_view_ ? type->tensor_view_->layout : ir::TensorLayout::ND;
   bool column = options.layoutsOfSpaces && !given && layout == ir::TensorLayout::ND && rank == 2 &&
                 ir::ConstantInt(type->shape_[1]) == 1 && ir::ConstantInt(type->shape_[0]) != 1;
-  CHECK(layout != ir::TensorLayout::MX_A_ZZ && layout != ir::TensorLayout::MX_B_NN)
-      << "views in layout " << ir::ValueName(layout) << " are not lowered yet";
   if (given) {
     for (size_t i = 0; i < rank; ++i)
       strides[i] = indexOf(type->tensor_view_->stride[i]);

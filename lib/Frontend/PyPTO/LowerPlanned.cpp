@@ -20,7 +20,7 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
   for (unsigned pointer = 0; pointer < plan->pointers; ++pointer) {
     auto first = llvm::find_if(plan->tensors, [&](const PlannedTensor &each) { return each.pointer == pointer; });
     auto type = ir::As<ir::TensorType>(first->var->type_);
-    func.insertArgument(pointer, pto::PtrType::get(elementType(context, type->dtype_)), {}, loc);
+    func.insertArgument(pointer, pointerType(context, *type), {}, loc);
   }
   for (const ir::VarPtr &param : function->params_)
     if (auto scalar = ir::As<ir::ScalarType>(param->type_)) {

@@ -150,6 +150,13 @@ private:
   mlir::Value barrier(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value blockIndex(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
+  // Scales of products (LowerScaled.cpp).
+  mlir::Value scaleView(const ir::TensorType &type, mlir::Value pointer);
+  mlir::Value loadScales(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  void moveScales(mlir::Value from, mlir::Value to);
+  mlir::Value moveScales(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  void checkScaled(const ir::CallPtr &op) const;
+
   // Parts of tiles (LowerParts.cpp).
   bool isLastUse(const ir::ExprPtr &operand) const;
   void replacePart(const ir::ExprPtr &source, mlir::Value part);
@@ -198,6 +205,7 @@ private:
   mlir::Value scatterRows(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherThroughMemory(const ir::OpView &call, const ir::CallPtr &op, mlir::Value dst,
                                   const std::vector<ir::ExprPtr> &valid);
+  mlir::Value gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value gatherMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value scatterMemory(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);

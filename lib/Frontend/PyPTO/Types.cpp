@@ -43,7 +43,16 @@ Type elementType(MLIRContext &context, pypto::DataType dtype) {
 }
 
 Type memoryType(MLIRContext &context, pypto::DataType dtype) {
-  return elementType(context, dtype == pypto::DataType::INDEX ? pypto::DataType::INT64 : dtype);
+  return elementType(context, dtype == pypto::DataType::INDEX     ? pypto::DataType::INT64
+                              : dtype == pypto::DataType::FP8E8M0 ? pypto::DataType::UINT8
+                                                                  : dtype);
+}
+
+pto::PtrType pointerType(MLIRContext &context, const ir::TensorType &type) {
+  CHECK(isScaleLayout(type) || type.dtype_ != pypto::DataType::FP8E8M0)
+      << "a tensor of FP8E8M0 holds the scales of a product, in layout MX_A_ZZ or MX_B_NN; write "
+         "`pl.Tensor[[..], pl.FP8E8M0, pl.MX_A_ZZ]`";
+  return pto::PtrType::get(elementType(context, isScaleLayout(type) ? pypto::DataType::UINT16 : type.dtype_));
 }
 
 Type scalarType(MLIRContext &context, pypto::DataType dtype) {
@@ -104,6 +113,8 @@ static std::pair<int64_t, int64_t> box(const std::vector<ir::ExprPtr> &shape) {
 }
 
 pto::TileBufType tileType(MLIRContext &context, const ir::TileType &type, const PyPTOOptions &options) {
+  if (type.dtype_ == pypto::DataType::FP8E8M0)
+    return scaleTileType(context, type);
   auto [rows, cols] = box(type.shape_);
   CHECK(!ShapedType::isDynamic(rows) && !ShapedType::isDynamic(cols))
       << "a tile's extents must be constants, not " << ir::ShapeText(type.shape_);

@@ -59,8 +59,10 @@ mlir::Location locationOf(mlir::MLIRContext &context, const pypto::ir::Span &spa
 
 /// Element type of tensors and tiles; `ui8` stays unsigned. ValueError where the dialect has none.
 mlir::Type elementType(mlir::MLIRContext &context, pypto::DataType dtype);
-/// Elements in the host's memory: INDEX are 64 bits there.
+/// Elements in the host's memory: INDEX are 64 bits there, scales bytes.
 mlir::Type memoryType(mlir::MLIRContext &context, pypto::DataType dtype);
+/// The argument of a kernel that a tensor is; of scales in boxes, pairs of bytes.
+pto::PtrType pointerType(mlir::MLIRContext &context, const pypto::ir::TensorType &type);
 /// Type of a scalar inside a kernel: signless.
 mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
 
@@ -68,6 +70,10 @@ mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
 /// constant is `?`, and so is then the other one. Without a view of its own the tile is laid out as its space has it,
 /// or row-major, as the options say.
 pto::TileBufType tileType(mlir::MLIRContext &context, const pypto::ir::TileType &type, const PyPTOOptions &options);
+/// Whether a tensor holds the scales of a product, in boxes of its own.
+bool isScaleLayout(const pypto::ir::TensorType &type);
+/// The tile of scales (FP8E8M0). ValueError where it is none that a product takes.
+pto::TileBufType scaleTileType(mlir::MLIRContext &context, const pypto::ir::TileType &type);
 /// Whether a tile of `type` lies where one of `other` does: it has no address, or the same one.
 bool liesWith(const pypto::ir::TypePtr &type, const pypto::ir::TypePtr &other);
 /// Whether the text of the seeds says `blayout=none_box`, which is row_major.

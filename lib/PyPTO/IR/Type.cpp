@@ -115,10 +115,14 @@ TileView DefaultTileView(MemorySpace space, const std::vector<ExprPtr> &shape) {
   };
   constexpr TileLayout kNone = TileLayout::none_box, kRow = TileLayout::row_major, kCol = TileLayout::col_major;
   static constexpr Row kRows[] = {
-      {MemorySpace::Mat, kCol, kRow, 512},      {MemorySpace::Left, kCol, kRow, 512},
-      {MemorySpace::Right, kRow, kCol, 512},    {MemorySpace::Acc, kCol, kRow, 1024},
-      {MemorySpace::LeftScale, kRow, kRow, 32}, {MemorySpace::RightScale, kCol, kCol, 32},
-      {MemorySpace::Vec, kRow, kNone, 512},     {MemorySpace::Bias, kRow, kNone, 512},
+      {MemorySpace::Mat, kCol, kRow, 512},
+      {MemorySpace::Left, kCol, kRow, 512},
+      {MemorySpace::Right, kRow, kCol, 512},
+      {MemorySpace::Acc, kCol, kRow, 1024},
+      {MemorySpace::LeftScale, kRow, kRow, kScaleFractal},
+      {MemorySpace::RightScale, kCol, kCol, kScaleFractal},
+      {MemorySpace::Vec, kRow, kNone, 512},
+      {MemorySpace::Bias, kRow, kNone, 512},
   };
   TileView view;
   for (const Row &row : kRows)

@@ -101,6 +101,26 @@ TypePtr Deducer::elementOf() const {
   return std::make_shared<const ScalarType>(*ElementTypeOf(type));
 }
 
+/// Operands of a block-scaled product: fp8, with a scale for each group of 32 along k.
+void Deducer::checkScales() const {
+  for (const char *name : {"lhs", "rhs"}) {
+    TypePtr type = operandType(name), scales = operandType(std::string(name) + "_scale");
+    bool left = name[0] == 'l';
+    CHECK(*ElementTypeOf(type) == DataType::FP8E4M3FN || *ElementTypeOf(type) == DataType::FP8E5M2)
+        << name << " of a scaled product has elements of FP8E4M3FN or FP8E5M2, not " << ElementTypeOf(type)->Name();
+    CHECK(*ElementTypeOf(scales) == DataType::FP8E8M0)
+        << name << "_scale has elements of FP8E8M0, not " << ElementTypeOf(scales)->Name();
+    Shape shape = shapeOf(type), groups = shapeOf(scales);
+    auto k = ConstantInt(shape[left]);
+    CHECK(!k || *k % (2 * kScaleGroup) == 0) << "k of a scaled product is a multiple of 64, not " << *k;
+    CHECK(shape.size() == 2 && groups.size() == 2) << "a scaled product has operands and scales of two axes";
+    shape[left] = k ? Constant(*k / kScaleGroup) : groups[left];
+    CHECK(SameExtent(groups[0], shape[0]) && SameExtent(groups[1], shape[1]))
+        << name << "_scale has one scale for " << kScaleGroup << " elements along k: " << ShapeText(shape) << ", not "
+        << ShapeText(groups);
+  }
+}
+
 TypePtr Deducer::matmul() const {
   TypePtr left = operandType("lhs"), right = operandType("rhs");
   Shape a = shapeOf(left), b = shapeOf(right), validA = validOf(left), validB = validOf(right);
@@ -134,6 +154,8 @@ TypePtr Deducer::matmul() const {
 }
 
 TypePtr Deducer::deduce() {
+  if (row.Find("lhs_scale") >= 0)
+    checkScales();
   switch (row.rule) {
   case OpRule::None:
     return UnknownType::Get();

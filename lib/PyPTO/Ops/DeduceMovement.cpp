@@ -55,6 +55,16 @@ static Shape Flattened(const Shape &extents) {
   return {rows, extents.back()};
 }
 
+/// How scales lie in Mat that a tensor holds in that layout; nothing for layouts of other tensors.
+static std::optional<TileView> BoxedScales(TensorLayout layout) {
+  if (layout != TensorLayout::MX_A_ZZ && layout != TensorLayout::MX_B_NN)
+    return std::nullopt;
+  TileView view;
+  view.blayout = view.slayout = layout == TensorLayout::MX_A_ZZ ? TileLayout::row_major : TileLayout::col_major;
+  view.fractal = kScaleFractal;
+  return view;
+}
+
 /// A tile of two axes may be loaded from a tensor of more: its rows are the rows of the window that valid_shape says.
 TypePtr Deducer::load() const {
   TypePtr type = first();
@@ -87,6 +97,14 @@ TypePtr Deducer::load() const {
     if (auto wanted = ConstantInt(valid[i]); !wanted || *wanted > *end - *start)
       valid[i] = wanted ? Constant(*end - *start) : WindowExtent(valid[i], Constant(0), Constant(*end - *start));
   }
+  if (auto tensor = As<TensorType>(type); tensor && tensor->tensor_view_)
+    if (auto view = BoxedScales(tensor->tensor_view_->layout)) {
+      CHECK(call.Enum<MemorySpace>("target_memory") == MemorySpace::Mat)
+          << "scales are loaded with `target_memory=pl.Mem.Mat`";
+      view->valid_shape = std::move(valid);
+      return std::make_shared<const TileType>(std::move(shape), *ElementTypeOf(type), std::nullopt, std::move(view),
+                                              MemorySpace::Mat);
+    }
   return make(std::move(shape), *ElementTypeOf(type), call.Enum<MemorySpace>("target_memory"), std::move(valid));
 }
 

@@ -91,6 +91,7 @@ private:
   TypePtr mask() const;
   TypePtr elementOf() const;
   TypePtr matmul() const;
+  void checkScales() const;
   TypePtr transpose() const;
   TypePtr sort32() const;
   TypePtr columns(bool all) const;

@@ -1398,3 +1398,22 @@ func.func @pop_valid(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<v
   %t = pto.tpop_from_aic (%n, %n) {split = 0} -> !V
   return
 }
+
+// -----
+
+!L = !pto.tile_buf<left, 32x64xf8E4M3FN, slayout=row_major>
+!R = !pto.tile_buf<right, 64x32xf8E4M3FN, slayout=col_major>
+!SA = !pto.tile_buf<scaling, 32x64xui8>
+!SB = !pto.tile_buf<scaling, 64x32xui8>
+!M = !pto.tile_buf<mat, 32x4xui8>
+!A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+module attributes {pto.target_arch = "a5"} {
+func.func @scales_beyond(%l: !L, %r: !R, %m: !M, %s: !SA, %t: !SB, %a: !A) {
+  %zero = arith.constant 0 : index
+  %three = arith.constant 3 : index
+  // expected-error @below {{expects the part 32x64 at (0, 3) within 32x4}}
+  pto.textract ins(%m, %zero, %three : !M, index, index) outs(%s : !SA)
+  pto.tmatmul.mx ins(%l, %s, %r, %t : !L, !SA, !R, !SB) outs(%a : !A)
+  return
+}
+}

@@ -15,6 +15,12 @@
 !U = !pto.tile_buf<vec, 32x32xui8>
 !V = !pto.tile_buf<vec, 32x32xf32>
 !Z = !pto.tile_buf<bias, 1x32xf32>
+!LK = !pto.tile_buf<left, 32x64xf8E4M3FN, slayout=row_major>
+!RK = !pto.tile_buf<right, 64x32xf8E5M2, slayout=col_major>
+!SA = !pto.tile_buf<scaling, 32x64xui8>
+!SB = !pto.tile_buf<scaling, 64x32xui16>
+!MA = !pto.tile_buf<mat, 32x4xui8>
+!MB = !pto.tile_buf<mat, 1x32xui16>
 
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @quantise
@@ -50,6 +56,19 @@ module attributes {pto.target_arch = "a5"} {
     pto.tgemv.mx.acc ins(%a, %l, %s, %t, %s1 : !A1, !L1, !S1, !T, !S) outs(%a : !A1)
     // CHECK: pto.tgemv.mx.bias ins(%arg0, %arg1, %arg2, %arg3, %arg5 :
     pto.tgemv.mx.bias ins(%l, %s, %t, %s1, %z : !L1, !S1, !T, !S, !Z) outs(%a : !A1)
+    return
+  }
+
+  // A tile in Mat has an element for each group of 32 along k; of 16 bits, for each pair.
+  // CHECK-LABEL: func.func @scales
+  func.func @scales(%l: !LK, %r: !RK, %m: !MA, %n: !MB, %s: !SA, %t: !SB, %a: !A) {
+    %zero = arith.constant 0 : index
+    %two = arith.constant 2 : index
+    // CHECK: pto.textract ins(%arg2, %{{.*}}, %{{.*}} : !pto.tile_buf<mat, 32x4xui8>, {{.*}}) outs(%arg4 :
+    pto.textract ins(%m, %zero, %two : !MA, index, index) outs(%s : !SA)
+    // CHECK: pto.textract ins(%arg3, %{{.*}}, %{{.*}} : !pto.tile_buf<mat, 1x32xui16>, {{.*}}) outs(%arg5 :
+    pto.textract ins(%n, %zero, %zero : !MB, index, index) outs(%t : !SB)
+    pto.tmatmul.mx ins(%l, %s, %r, %t : !LK, !SA, !RK, !SB) outs(%a : !A)
     return
   }
 }

@@ -343,6 +343,15 @@ SAMPLES = {
     "MaskPattern": "pl.MaskPattern.P0101",
     "PipeType": "pl.PipeType.V",
 }
+SCALED = ", ".join(
+    f"pl.tile.create([{shape}], pl.{kind}, pl.Mem.{space})"
+    for shape, kind, space in (
+        ("16, 64", "FP8E4M3FN", "Left"),
+        ("16, 2", "FP8E8M0", "LeftScale"),
+        ("64, 32", "FP8E4M3FN", "Right"),
+        ("2, 32", "FP8E8M0", "RightScale"),
+    )
+)
 # What those samples do not fit.
 ARGUMENTS = {
     "array.get_element": "a, 1",
@@ -357,6 +366,9 @@ ARGUMENTS = {
     "tensor.view": "x, [32, 16]",
     "tile.reshape": "t, [256]",
     "tensor.dim": "x, 1",
+    "tile.matmul_mx": SCALED,
+    "tile.matmul_mx_acc": f"pl.tile.create([16, 32], pl.FP32, pl.Mem.Acc), {SCALED}",
+    "tile.matmul_mx_bias": f"{SCALED}, pl.tile.create([1, 32], pl.FP32, pl.Mem.Bias)",
 }
 
 

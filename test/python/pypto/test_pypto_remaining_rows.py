@@ -1,9 +1,10 @@
 """Rows of the table that no family of tests calls: numbers against numpy, and those that are refused by name."""
 
+import ml_dtypes
 import numpy as np
 import pypto.language as pl
 import pytest
-from pypto.language.parser.diagnostics import PlacedError
+from pypto.language.parser.diagnostics import ParserError, PlacedError
 from pypto.runtime import RunConfig, run
 from test_pypto_parts import numbers
 from test_pypto_tensor_rows import computed
@@ -20,7 +21,7 @@ class Row:
         {body}
         return y
 """
-TYPES = {"float32": "FP32", "int32": "INT32"}
+TYPES = {"float32": "FP32", "int32": "INT32", "float16": "FP16", "bfloat16": "BF16"}
 
 
 def ran(body, platform, kind="InCore", **arrays):
@@ -144,6 +145,72 @@ def test_elements_of_a_tile_whose_rows_are_padded(columns, platform):
     expected = x.copy()
     expected[1, last], expected[2, 0] = x[3, 1], x[2, last]
     np.testing.assert_array_equal(y, expected)
+
+
+@platforms
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("dtype", ["FP16", "BF16"])
+def test_products_side_by_side_in_the_first_level(dtype, transpose, platform):
+    integers = np.random.default_rng(3).integers
+    a, b, c = (integers(-3, 4, shape).astype(np.float32) for shape in ((32, 16), (16, 64), (64, 32)))
+    y = np.zeros((32, 32), np.float32)
+    kind = {"FP16": np.float16, "BF16": ml_dtypes.bfloat16}[dtype]
+    body = [
+        "left = pl.load(a, [0, 0], [32, 16], target_memory=pl.Mem.Mat)",
+        f"held = pl.tile.create_l1([32, 64], dtype=pl.{dtype}, transpose={transpose})",
+        "for j in pl.range(0, 64, 32):",
+        "    right = pl.load(b, [0, j], [16, 32], target_memory=pl.Mem.Mat)",
+        "    held = pl.tile.assemble(held, pl.matmul(left, right), [0, j])",
+        "last = pl.load(c, [0, 0], [64, 32], target_memory=pl.Mem.Mat)",
+        "y = pl.store(pl.matmul(held, last), [0, 0], y)",
+    ]
+    ran(body, platform, a=a.astype(kind), b=b.astype(kind), c=c.astype(kind), y=y)
+    np.testing.assert_array_equal(y, a.astype(np.float64) @ b @ c)
+
+
+@platforms
+@pytest.mark.parametrize("rows, valid", [(1, "1"), (4, "4"), (4, "3"), (4, "n")])
+def test_rows_of_memory_in_the_first_level(rows, valid, platform):
+    """Slots that no row is gathered to keep what they held: rows 32 to 47 of the pool."""
+    integers, count = np.random.default_rng(rows).integers, np.array([2], np.int32)
+    a, x = (integers(-3, 4, shape).astype(np.float16) for shape in ((32, 16), (48, 64)))
+    index, y = integers(0, 28, 16).astype(np.int32), np.zeros((32, 64), np.float32)
+    body = [
+        "left = pl.load(a, [0, 0], [32, 16], target_memory=pl.Mem.Mat)",
+        "n = pl.cast(pl.read(count, [0]), pl.INDEX)",
+        "held = pl.tile.create_l1([16, 64], dtype=pl.FP16)",
+        "held = pl.tile.gather_row(held, x, [0, 0], [32, 0], [16, 64])",
+        f"for i in pl.range(0, 16, {rows}):",
+        "    row = pl.read(index, [i])",
+        f"    held = pl.tile.gather_row(held, x, [i, 0], [row, 0], [{rows}, 64], valid_shape=[{valid}, 64])",
+        "y = pl.store(pl.matmul(left, held), [0, 0], y)",
+    ]
+    ran(body, platform, a=a, x=x, index=index, count=count, y=y)
+    held = x[32:].copy()
+    for i in range(0, 16, rows):
+        some = count[0] if valid == "n" else int(valid)
+        held[i : i + some] = x[index[i] : index[i] + some]
+    np.testing.assert_array_equal(y, a.astype(np.float64) @ held)
+
+
+@platforms
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        (["t = pl.tile.create_l1([16, 64])"], "dtype"),
+        (["t = pl.tile.create_l1(16, dtype=pl.FP32)"], "shape"),
+        (["t = pl.tile.create_l1([16, 64], pl.FP32)", "s = pl.exp(t)"], "row_major on every tile"),
+        (
+            ["t = pl.tile.create_l1([16, 64], pl.FP32)", "t = pl.tile.gather_row(t, x, [0, 16], [0, 0], [4, 16])"],
+            "from their first column on",
+        ),
+    ],
+)
+def test_uses_of_the_first_level_that_are_refused(lines, message, platform):
+    y = np.zeros((8, 16), np.float32)
+    with pytest.raises((ParserError, PlacedError), match=message):
+        ran([*lines, "y = pl.store(pl.load(x, [0, 0], [8, 16]), [0, 0], y)"], platform, x=numbers(8, 16), y=y)
+    assert not y.any()
 
 
 @platforms

@@ -3,8 +3,8 @@
 import numpy as np
 import pypto.language as pl
 import pytest
-from pypto.language.parser.diagnostics import InvalidOperationError, ParserSyntaxError, ParserTypeError
-from pypto.runtime import run
+from pypto.language.parser.diagnostics import InvalidOperationError, ParserError, ParserSyntaxError, ParserTypeError
+from pypto.runtime import RunConfig, run
 
 ROWS, COLS, BRANCHES = 16, 64, 4
 
@@ -80,6 +80,38 @@ def test_no_task_before_the_first_turn_of_a_loop():
     expected = x + np.float32(1)
     expected[:16] = x[:16] + np.float32(2)
     np.testing.assert_array_equal(out, expected)
+
+
+@pl.program
+class Chain:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[128, 64], pl.FP32], out: pl.InOut[pl.Tensor[[128, 64], pl.FP32]]):
+        tid = pl.system.task_invalid()
+        with pl.manual_scope():
+            for i in pl.range(8):
+                out, tid = pl.submit(add_number, x, i * 16, 1.0, out, deps=[tid])
+        return out
+
+
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_no_task_is_waited_for_by_none(platform):
+    x, out = numbers(128, 64), np.zeros((128, 64), np.float32)
+    run(Chain, x, out, config=RunConfig(platform=platform, mode="checked"))
+    np.testing.assert_array_equal(out, x + np.float32(1))
+
+
+@pytest.mark.parametrize("call", ["pl.system.task_invalid(x)", "pl.task_invalid(1)"])
+def test_no_task_takes_no_operand(call):
+    text = f"""
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[128, 64], pl.FP32]):
+        tid = {call}
+        return x
+"""
+    with pytest.raises(ParserError, match="task_invalid"):
+        pl.parse_program(text)
 
 
 @pl.program

@@ -167,8 +167,15 @@ Pipe TInsertOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst(
 /// Constant (row, col) plus the part's box lies within the whole.
 static LogicalResult verifyInside(Operation *op, Value row, Value col, TileBufType part, TileBufType whole) {
   std::optional<int64_t> r = getConstantIntValue(row), c = getConstantIntValue(col);
-  if ((r && (*r < 0 || *r + part.getRows() > whole.getRows())) ||
-      (c && (*c < 0 || *c + part.getCols() > whole.getCols())))
+  int64_t rows = part.getRows(), cols = part.getCols();
+  // A tile of scales has its operand's shape, but one element for each group along k; of 16 bits, for each pair.
+  if (part.getLoc() == AddressSpace::scaling) {
+    int64_t group = 4 * getElementBits(part.getElementType());
+    ScaleUse use = getScaleUse(cast<TExtractOp>(op).getDst());
+    rows = use == ScaleUse::left ? rows : llvm::divideCeil(rows, group);
+    cols = use == ScaleUse::right ? cols : llvm::divideCeil(cols, group);
+  }
+  if ((r && (*r < 0 || *r + rows > whole.getRows())) || (c && (*c < 0 || *c + cols > whole.getCols())))
     return op->emitOpError("expects the part ")
            << boxText(part) << " at (" << r.value_or(0) << ", " << c.value_or(0) << ") within " << boxText(whole);
   return success();
