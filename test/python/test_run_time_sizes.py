@@ -285,3 +285,66 @@ def test_many_operations_of_the_host_are_one_line(tmp_path, capsys):
     for options, wanted in (([], "e0, e1, e2 and 5 others: exp on the host"), (["--verbose"], "e7: exp on the host")):
         assert model_deploy.main(["--mlir", mlir, "--model", target, "--quantize", "F32", *options]) == 0
         assert wanted in capsys.readouterr().out
+
+
+def test_experts_of_sorted_tokens(tmp_path):
+    """Two layers of experts: rows sorted by their expert, cut into as many as each has, and put back. The ways to cut
+    them are more than there may be versions, though each part has few extents."""
+    nodes, weights, last = [], {"zero": np.int64(0), "axis1": np.array([1]), "four": np.array([4])}, "x"
+    weights |= {"minus": np.array([-1]), "count": np.array([32]), "zeros": np.zeros((32, 6), np.float32)}
+    for layer in ("a", "b"):
+        for e in range(4):
+            weights[f"{layer}w{e}"] = RANDOM.standard_normal((5, 6), np.float32)
+            weights[f"{layer}v{e}"] = RANDOM.standard_normal((6, 5), np.float32)
+        weights[layer + "r"] = RANDOM.standard_normal((6, 4), np.float32)
+        parts = " ".join(f"{layer}p{e}" for e in range(4))
+        nodes += [
+            op("MatMul", f"{last} {layer}r", layer + "scores"),
+            op("ArgMax", layer + "scores", layer + "expert", axis=1, keepdims=0),
+            op("TopK", f"{layer}expert count", f"{layer}sorted {layer}order", axis=0, largest=0),
+            op("OneHot", f"{layer}expert four on", layer + "hot"),
+            op("ReduceSum", f"{layer}hot axis0", layer + "sizes", keepdims=0),
+            op("Unsqueeze", f"{layer}order axis1", layer + "places"),
+            op("Gather", f"{last} {layer}order", layer + "rows"),
+            op("Split", f"{layer}rows {layer}sizes", parts, axis=0),
+            *(op("Gemm", f"{layer}p{e} {layer}w{e}", f"{layer}g{e}", transB=1) for e in range(4)),
+            *(op("Relu", f"{layer}g{e}", f"{layer}s{e}") for e in range(4)),
+            *(op("Gemm", f"{layer}s{e} {layer}v{e}", f"{layer}h{e}", transB=1) for e in range(4)),
+            op("Concat", " ".join(f"{layer}h{e}" for e in range(4)), layer + "all", axis=0),
+            op("Reshape", f"{layer}all shape", layer + "fixed"),
+            op("ScatterND", f"zeros {layer}places {layer}fixed", layer + "y"),
+        ]
+        last = layer + "y"
+    weights |= {"axis0": np.array([0]), "on": np.array([0, 1]), "shape": np.array([32, 6])}
+    save(
+        tmp_path / "m.onnx",
+        nodes,
+        [info("x", F, [32, 6])],
+        [info("by", F, [32, 6])],
+        [weight(name, np.asarray(value)) for name, value in weights.items()],
+    )
+    feeds = [{"x": RANDOM.standard_normal((32, 6), np.float32)} for _ in range(3)] + [{"x": np.ones((32, 6), "f")}]
+    check(tmp_path, feeds, max_extent=32, interpreted=False)
+
+
+def test_lists_of_many_numbers(tmp_path):
+    """Each number has few values, and all of them together more than there may be versions."""
+    nodes = [
+        op("ArgMax", "m", "most", axis=1, keepdims=0),
+        op("Gather", "most first", "starts"),
+        op("Gather", "most last", "ends"),
+        op("Slice", "m starts ends", "part"),
+        op("Exp", "part", "y"),
+    ]
+    weights = {"first": np.array([0, 1]), "last": np.array([2, 3])}
+    save(
+        tmp_path / "m.onnx",
+        nodes,
+        [info("m", F, [30, 31])],
+        [info("y", F, [None, None])],
+        [weight(name, value) for name, value in weights.items()],
+    )
+    feeds = [{"m": RANDOM.standard_normal((30, 31), np.float32)} for _ in range(3)]
+    for feed, places in zip(feeds, ((0, 0, 30, 30), (3, 7, 20, 9), (9, 2, 28, 30)), strict=True):
+        feed["m"][range(4), places] = 9
+    check(tmp_path, feeds, max_extent=32, interpreted=False)

@@ -79,7 +79,8 @@ public:
   void setCount(mlir::Value value, int64_t count) { counts[value] = count; }
   void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<Shapes> choices, bool isWhole = true);
   /// Records that the one extent that each of the values leaves open is the same number of `least` to `most`.
-  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most);
+  /// Not `areFew`: with what else the same numbers decide there would be more versions than there may be.
+  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most, bool areFew = true);
   /// All possible combined shapes of the values; nullopt when unknown.
   std::optional<std::vector<Shapes>> shapesOf(mlir::ValueRange values);
   /// Records the possible shapes of the results of a control-flow op.
@@ -178,9 +179,15 @@ private:
   bool tryNode(const ::onnx::NodeProto &node);
   std::string rootOf(const Graph &graph, std::string name);
   bool mayChoose(llvm::StringRef name);
+  /// How many values each of these numbers may have in versions.
+  int64_t choicesOfEach(mlir::Value numbers);
+  /// Whether the numbers that decide a list of sizes have more values together than there may be versions.
+  bool areTooMany(const Graph &graph, const std::string &name);
   //===-- Sizes of a run on the host: RunTime/RunTime.cpp --===//
   /// Whether versions of what reads the tensor serve every run.
   bool haveVersionsAll(llvm::StringRef name);
+  /// Has the nodes that read these numbers computed by the host's forms. False where they are already.
+  bool takeFromRun(llvm::StringRef name);
   /// How the host computes the node where it reads sizes of a run, or what followed from them; null where it reads none
   /// or has no such form.
   ImportFn formOf(const ::onnx::NodeProto &node, llvm::StringRef op);
@@ -233,7 +240,7 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> counts;
   llvm::SmallVector<std::unique_ptr<mlir::Block>> dropped; ///< blocks of infeasible versions
   bool isAtRunTime = false;                                ///< the host's forms are taken
-  llvm::DenseSet<mlir::Value> ofRunTime;                   ///< what they gave
+  llvm::DenseSet<mlir::Value> ofRunTime;                   ///< what they gave, and what decides their sizes
 };
 
 /// Collects the names read by a node: its inputs, and the outer names used in its subgraphs.

@@ -35,7 +35,9 @@ void Node::setCount(Value value, int64_t count) { importer.setCount(value, count
 void Node::setShapes(ArrayRef<Value> values, std::vector<Importer::Shapes> choices) {
   importer.setShapes(values, std::move(choices));
 }
-void Node::setExtents(ArrayRef<Value> values, int64_t least, int64_t most) { importer.setExtents(values, least, most); }
+void Node::setExtents(ArrayRef<Value> values, int64_t least, int64_t most, bool areFew) {
+  importer.setExtents(values, least, most, areFew);
+}
 void Node::noteShapes(Operation *op) { importer.noteShapes(op); }
 void Node::forget(Operation *op) { importer.forget(op); }
 int64_t Node::maxExtent() const { return importer.maxExtent(); }

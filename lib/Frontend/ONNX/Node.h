@@ -58,7 +58,7 @@ public:
   /// Forwarded to the importer's records of dynamic sizes.
   void setCount(mlir::Value value, int64_t count);
   void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<std::vector<std::vector<int64_t>>> choices);
-  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most);
+  void setExtents(llvm::ArrayRef<mlir::Value> values, int64_t least, int64_t most, bool areFew = true);
   void noteShapes(mlir::Operation *op);
   void forget(mlir::Operation *op);
   int64_t maxExtent() const;

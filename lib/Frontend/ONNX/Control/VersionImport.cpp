@@ -78,12 +78,8 @@ private:
     if (set) {
       versions = versionsOf(set->choices);
     } else {
-      auto type = cast<RankedTensorType>(decider.getType());
-      auto found = importer.counts.find(decider);
-      int64_t most = importer.options.maxExtent + 1;
-      versions = versionsOf(type.getNumElements(), type.getElementType().isInteger(1) ? 2
-                                                   : found != importer.counts.end()   ? std::min(found->second, most)
-                                                                                      : most);
+      int64_t elements = cast<RankedTensorType>(decider.getType()).getNumElements();
+      versions = versionsOf(elements, importer.choicesOfEach(decider));
     }
     importer.numVersions += versions.size();
     importer.versionNodes += versions.size() * list.size();

@@ -29,7 +29,7 @@ void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices, bo
       shapeSets[value] = set;
 }
 
-void Importer::setExtents(ArrayRef<Value> values, int64_t least, int64_t most) {
+void Importer::setExtents(ArrayRef<Value> values, int64_t least, int64_t most, bool areFew) {
   std::vector<Shapes> choices;
   for (int64_t extent = least; extent <= std::min(most, maxExtent()); ++extent) {
     Shapes &shapes = choices.emplace_back();
@@ -39,7 +39,7 @@ void Importer::setExtents(ArrayRef<Value> values, int64_t least, int64_t most) {
     }
   }
   if (!values.empty())
-    setShapes(values, std::move(choices), /*isWhole=*/most <= maxExtent());
+    setShapes(values, std::move(choices), /*isWhole=*/areFew && most <= maxExtent());
 }
 
 std::optional<std::vector<Importer::Shapes>> Importer::shapesOf(ValueRange values) {
@@ -155,6 +155,37 @@ std::string Importer::rootOf(const Graph &graph, std::string name) {
   return name;
 }
 
+int64_t Importer::choicesOfEach(Value numbers) {
+  int64_t most = options.maxExtent + 1;
+  auto found = counts.find(numbers);
+  if (getElementTypeOrSelf(numbers.getType()).isInteger(1))
+    return 2;
+  return found == counts.end() ? most : std::min(found->second, most);
+}
+
+bool Importer::areTooMany(const Graph &graph, const std::string &name) {
+  auto producer = llvm::find_if(
+      graph.nodes, [&](const ::onnx::NodeProto *node) { return llvm::is_contained(node->output(), name); });
+  bool isList = producer != graph.nodes.end() && (*producer)->op_type() == "Concat";
+  llvm::StringSet<> roots;
+  if (!isList)
+    roots.insert(rootOf(graph, name));
+  else
+    for (const std::string &part : (*producer)->input())
+      if (isDefined(part) && !constant(part))
+        roots.insert(rootOf(graph, part));
+  int64_t all = 1;
+  for (const auto &root : roots) {
+    Value numbers = tensors[root.getKey()].value;
+    // Inputs of the model can be made constants, and what follows stays on the engines.
+    if (!isStatic(numbers.getType()) || isa<BlockArgument>(numbers))
+      continue;
+    for (int64_t i = 0; i < type(root.getKey()).getNumElements() && all <= kMaxVersions; ++i)
+      all *= choicesOfEach(numbers);
+  }
+  return all > kMaxVersions;
+}
+
 //===-- Versions -----------------------------------------------------------===//
 
 bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list, ArrayRef<std::string> wanted) {
@@ -163,20 +194,24 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
     size_t before = errors.size();
     if (tryNode(*list[i]))
       continue;
-    std::string root = rootOf(graph, unknown);
+    std::string asked = unknown, root = rootOf(graph, asked);
     unknown = root;
     // The deciding tensor is in an enclosing graph.
     if (!graph.own.contains(root))
       return false;
-    bool isOpen = !isAtRunTime && !haveVersionsAll(root);
-    if (isAtRunTime || (!isOpen && !mayChoose(root))) {
+    bool isOpen = !haveVersionsAll(root) || areTooMany(graph, asked);
+    if (isAtRunTime ? !isOpen || !takeFromRun(asked) : !isOpen && !mayChoose(root)) {
       unknown.clear();
       continue;
     }
-    std::vector<std::string> reasons;
     errors.resize(before);
     for (const std::string &output : list[i]->output())
       poisoned.erase(output);
+    if (isAtRunTime) { // the same node again, by its form
+      --i;
+      continue;
+    }
+    std::vector<std::string> reasons;
     if (isOpen && importAtRunTime(graph, list.drop_front(i), wanted, reasons))
       return errors.size() == atEntry;
     bool isDone = mayChoose(root) && importVersions(graph, list.drop_front(i), root, wanted);

@@ -22,11 +22,17 @@ ImportFn Importer::formOf(const ::onnx::NodeProto &node, StringRef op) {
   return isAtRunTime && llvm::any_of(node.input(), isOfRunTime) ? formAtRunTime(op) : nullptr;
 }
 
+bool Importer::takeFromRun(StringRef name) {
+  Value value = tensors[name].value;
+  return value && ofRunTime.insert(value).second;
+}
+
 bool Importer::importAtRunTime(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list,
                                ArrayRef<std::string> wanted, std::vector<std::string> &reasons) {
   size_t before = errors.size();
   llvm::StringMap<Tensor> around = tensors;
   llvm::StringSet<> poisonedAround = poisoned;
+  llvm::DenseSet<Value> ofRunTimeAround = ofRunTime;
   Block *here = builder.getInsertionBlock();
   auto block = std::make_unique<Block>();
   builder.setInsertionPointToEnd(block.get());
@@ -43,6 +49,7 @@ bool Importer::importAtRunTime(const Graph &graph, ArrayRef<const ::onnx::NodePr
   errors.resize(before);
   tensors = std::move(around);
   poisoned = std::move(poisonedAround);
+  ofRunTime = std::move(ofRunTimeAround);
   block->dropAllReferences();
   dropped.push_back(std::move(block)); // its values have been noted
   return false;

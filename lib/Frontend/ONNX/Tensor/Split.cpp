@@ -35,9 +35,19 @@ static bool hasComputedSizes(Node &node) {
          node.type(1).getShape() == ArrayRef<int64_t>{node.numOutputs()};
 }
 
+// Whether `size` can be cut into as many parts in no more ways than there may be versions: (size + parts - 1) over
+// (parts - 1).
+static bool hasFewCuts(int64_t size, int64_t parts) {
+  int64_t ways = 1;
+  for (int64_t i = 1; i < parts && ways <= kMaxVersions; ++i)
+    ways = ways * (size + i) / i;
+  return ways <= kMaxVersions;
+}
+
 // The host cuts each part, and checks that the sizes add up.
 static LogicalResult importComputedSizes(Node &node, int64_t axis) {
   RankedTensorType type = node.type(0);
+  int64_t size = type.getDimSize(axis);
   if (!node.type(1).getElementType().isInteger(64))
     return node.error("takes sizes of 64 bits");
   for (unsigned i = 0; i < node.numOutputs(); ++i) {
@@ -50,7 +60,7 @@ static LogicalResult importComputedSizes(Node &node, int64_t axis) {
                            {node.i64("axis", axis), node.i64("part", i)});
     if (!part)
       return failure();
-    node.setExtents(part, 0, type.getDimSize(axis));
+    node.setExtents(part, 0, size, hasFewCuts(size, node.numOutputs()));
     node.set(i, part);
   }
   return success();
