@@ -61,7 +61,7 @@ void Orchestrator::run() {
       fail(param->span_, "parameter " + param->name_hint_ + " is neither a tensor nor a number");
     std::vector<Number> shape;
     for (const ir::ExprPtr &extent : type->shape_) {
-      std::optional<int64_t> known = sizeOf(extent, *param);
+      std::optional<int64_t> known = sizeOf(extent, *param, shape.size());
       if (!known && !host)
         fail(param->span_, "parameter " + param->name_hint_ +
                                " has an extent known at run time, which is not lowered yet at the host level; give its "

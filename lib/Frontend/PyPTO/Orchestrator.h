@@ -36,8 +36,8 @@ std::optional<int64_t> extentValue(const pypto::ir::ExprPtr &extent,
 /// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
-  /// `sizes`: extents of the entry's tensors that it leaves open, by name. `ranks`: devices of a program of the host
-  /// level.
+  /// `sizes`: extents of the entry's tensors that it leaves open, by name; `x[0]` is axis 0 of x alone. `ranks`:
+  /// devices of a program of the host level.
   Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch,
                mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes = {}, int64_t ranks = 1);
 
@@ -229,7 +229,7 @@ private:
 
   // Extents of the entry's tensors (OrchestratorSizes.cpp).
   bool leavesOpen() const;
-  std::optional<int64_t> sizeOf(const pypto::ir::ExprPtr &extent, const pypto::ir::Var &param);
+  std::optional<int64_t> sizeOf(const pypto::ir::ExprPtr &extent, const pypto::ir::Var &param, size_t axis);
   void readSizes();
   void countTrip(const pypto::ir::Span &span);
   void bindCarried(const std::vector<pypto::ir::IterArgPtr> &args);

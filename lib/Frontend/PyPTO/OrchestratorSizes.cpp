@@ -10,7 +10,9 @@ namespace pto_mlir::pypto_frontend {
 namespace ir = pypto::ir;
 
 /// An extent of a parameter: a number, or one whose size is given; nothing where each run says it.
-std::optional<int64_t> Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir::Var &param) {
+std::optional<int64_t> Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir::Var &param, size_t axis) {
+  if (auto own = sizes.find(param.name_hint_ + "[" + std::to_string(axis) + "]"); own != sizes.end())
+    return own->second;
   auto value = extentValue(extent, [&](const ir::Var &symbol) -> std::optional<int64_t> {
     auto found = sizes.find(symbol.name_hint_);
     if (found == sizes.end())

@@ -8,7 +8,7 @@ import numpy as np
 
 from pypto.ir import errors
 from pypto.ir.dispatch import Dispatch, read_meta
-from pypto.ir.extents import extent_of, sizes_of, symbols_of
+from pypto.ir.extents import shape_of, sizes_of, symbols_of, viewed_only
 from pypto.pypto_core import DataType, ir
 from pypto.runtime import records
 
@@ -65,6 +65,7 @@ class CompiledProgram(Dispatch):
         self._config, self._sizes, self._numbers = config, sizes or {}, numbers or {}
         self._order(order or types)
         self._find_open()
+        self._viewed = viewed_only(main) if self._open else set()
         try:
             self._session, self.pmodel = self._compile(config)
         except errors.PlacedError:
@@ -82,7 +83,7 @@ class CompiledProgram(Dispatch):
         self._outputs = [name for name in types if directions[name] != "in"]
         self._fresh = [name for name in types if directions[name] == "out"]
         self.output_dir = self.recording = self._session = self.pmodel = self._kernels = None
-        self._open, self._made = [], {}
+        self._open, self._made, self._viewed = [], {}, ()
         self._order(types)
 
     def _order(self, order):
@@ -189,7 +190,8 @@ class CompiledProgram(Dispatch):
                 return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
         sizes = self._sizes_of(args, keywords, inputs)
-        if self._open and (self._session is None or self.recording):  # what is recorded are launches of known sizes
+        # Launches of known sizes are recorded, and take extents that tensors of one name have for themselves.
+        if self._open and (self._session is None or self.recording or any("[" in each for each in sizes)):
             return self._of_sizes(sizes)(*args, **keywords)
         made = None
         if self._fresh and not keywords and len(args) == len(inputs):
@@ -212,7 +214,7 @@ class CompiledProgram(Dispatch):
         given = {**dict(zip(names, args, strict=False)), **keywords}
         held = {name: read(f"{self._name}: argument {name}", value) for name, value in given.items()}
         shapes = {name: value.shape for name, value in held.items() if isinstance(value, Shaped)}
-        sizes = sizes_of(self._name, self._types, shapes)
+        sizes = sizes_of(self._name, self._types, shapes, self._viewed)
         missing = [each for each in self._open if each not in sizes]
         if missing:
             raise ValueError(f"{self._name}: no argument says the extent {missing[0]}")
@@ -259,7 +261,7 @@ class CompiledProgram(Dispatch):
 
     def _key(self, name, sizes):
         type_ = self._types[name]
-        return tuple(extent_of(each, sizes) for each in type_.shape), type_.dtype.name
+        return shape_of(name, type_, sizes), type_.dtype.name
 
     def _make_outputs(self, args, sizes):
         from pypto.jit.arguments import array_type

@@ -1,5 +1,6 @@
 """Extents of tensors that a program leaves open, and what arguments say of them."""
 
+from pypto.ir.visitor import IRVisitor
 from pypto.pypto_core import ir
 
 
@@ -50,16 +51,57 @@ def solved(extent, size):
     return None
 
 
-def sizes_of(name, types, shapes):
-    """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ."""
+def own_extent(name, axis):
+    """The name of an extent that one parameter has for itself."""
+    return f"{name}[{axis}]"
+
+
+def shape_of(name, type_, sizes):
+    """The shape of a parameter for sizes by name; None for an extent that they do not say."""
+    return tuple(sizes.get(own_extent(name, i), extent_of(each, sizes)) for i, each in enumerate(type_.shape))
+
+
+class _Uses(IRVisitor):
+    """The variables that are operands of something else than a view with another shape."""
+
+    def __init__(self):
+        self.names = set()
+
+    def visit_call(self, call):
+        viewed = getattr(call.op, "name", "") in ("tensor.reshape", "tensor.transpose", "tensor.dim")
+        for each in call.args[1:] if viewed and isinstance(call.args[0], ir.Var) else call.args:
+            self.visit(each)
+
+    def visit_var(self, var):
+        self.names.add(var.name_hint)
+
+    visit_iter_arg = visit_var
+
+
+def viewed_only(function):
+    """The parameters of an orchestrator that it only transposes or reshapes: kernels do not see their extents."""
+    if function.func_type != ir.FunctionType.Orchestration:
+        return set()
+    uses = _Uses()
+    uses.visit(function.body)
+    return {each.name_hint for each in function.params} - uses.names
+
+
+def sizes_of(name, types, shapes, viewed=()):
+    """The extents that tensors leave open, by name, for arguments of these shapes. ValueError where they differ, but
+    for the parameters in `viewed`: there the extent is one of the parameter's own (`own_extent`)."""
     sizes = {}
-    for param, shape in shapes.items():
+    for param, shape in sorted(shapes.items(), key=lambda each: each[0] in viewed):
         for axis, extent in enumerate(getattr(types.get(param), "shape", ())):
             found = solved(extent, shape[axis]) if axis < len(shape) else None
             if found is None:
                 continue
             symbol, size = found[0].name_hint, found[1]
             known = sizes.setdefault(symbol, size)
+            if param in viewed:
+                if extent_of(extent, sizes) != shape[axis]:
+                    sizes[own_extent(param, axis)] = shape[axis]
+                continue
             if known != size:
                 where = f"{name}: argument {param}"
                 raise ValueError(f"{where}: {symbol} is {size} here and {known} elsewhere")

@@ -3,8 +3,9 @@
 import re
 import runpy
 
-from pypto.ir.compiled_program import compile_to, main_of, sizes_of
+from pypto.ir.compiled_program import compile_to, main_of
 from pypto.ir.errors import TYPES
+from pypto.ir.extents import sizes_of, viewed_only
 from pypto.jit.arguments import Shaped
 from pypto.jit.function import JITFunction
 from pypto.language.parser.diagnostics import ParserError  # noqa: F401
@@ -51,7 +52,8 @@ def _entry(names, wanted, file):
 
 def _program(entry, values, file):
     if not isinstance(entry, JITFunction):
-        extents = [each for type_ in _types(entry).values() for each in getattr(type_, "shape", ())]
+        main = _main(entry)
+        extents = [each for param in main.params for each in getattr(param.type, "shape", ())] if main else []
         if values and not any(isinstance(each, ir.Var) for each in extents):
             raise ValueError(f"--shape: {entry.name} says all its shapes itself")
         return entry
@@ -67,15 +69,17 @@ def _program(entry, values, file):
 def _sizes(program, values):
     """The extents that a class leaves open, as `--shape` says them."""
     shapes = {name: value.shape for name, value in values.items() if isinstance(value, Shaped)}
-    return sizes_of("--shape", _types(program), shapes) if shapes else {}
+    main = _main(program) if shapes else None
+    types = {param.name_hint: param.type for param in main.params} if main else {}
+    return sizes_of("--shape", types, shapes, viewed_only(main)) if main else {}
 
 
-def _types(program):
-    """Of the parameters of its entry; none where it is only kernels."""
+def _main(program):
+    """Its entry; none where it is only kernels."""
     try:
-        return {param.name_hint: param.type for param in main_of(program).params}
+        return main_of(program)
     except ValueError:
-        return {}
+        return None
 
 
 def _outputs(output, name):

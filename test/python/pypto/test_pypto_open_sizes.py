@@ -6,6 +6,7 @@ import pytest
 from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pypto import ir
 from pypto.ir.compiled_program import CompiledProgram
+from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig
 
 M, N = pl.dynamic("M"), pl.dynamic("N")
@@ -277,3 +278,56 @@ def test_scopes_of_both_cores_blocks_and_reshapes(platform):
         added(a, y, config=config)
         np.testing.assert_array_equal(y, a.ravel() + 1)
     assert [len(each._cache) for each in held] == [1, 1, 1]
+
+
+@pl.function(type=pl.FunctionType.InCore)
+def add_matrices(
+    a: pl.Tensor[[M, N], pl.FP32], b: pl.Tensor[[M, N], pl.FP32], c: pl.Out[pl.Tensor[[M, N], pl.FP32]]
+) -> pl.Tensor[[M, N], pl.FP32]:
+    return pl.store(pl.add(pl.load(a, [0, 0], [16, 8]), pl.load(b, [0, 0], [16, 8])), [0, 0], c)
+
+
+@pl.function(type=pl.FunctionType.InCore)
+def note(p: pl.Scalar[pl.INDEX], q: pl.Scalar[pl.INDEX], n: pl.Out[pl.Tensor[[2], pl.INT32]]):
+    pl.write(n, [0], pl.cast(p, pl.INT32))
+    pl.write(n, [1], pl.cast(q, pl.INT32))
+    return n
+
+
+@pl.program
+class OtherShapes:
+    """In the orchestrator M and N are extents of each tensor; the kernel's are equal."""
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(
+        self,
+        a: pl.Tensor[[M, N], pl.FP32],
+        b: pl.Tensor[[M], pl.FP32],
+        n: pl.Out[pl.Tensor[[2], pl.INT32]],
+        c: pl.Out[pl.Tensor[[M, N], pl.FP32]],
+    ):
+        n = note(pl.tensor.dim(a, 0), pl.tensor.dim(b, 0), n)
+        turned: pl.Tensor[[16, 8], pl.FP32] = pl.transpose(a, axis1=0, axis2=1)
+        square: pl.Tensor[[16, 8], pl.FP32] = pl.reshape(b, [16, 8])
+        return add_matrices(turned, square, c)
+
+
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_one_name_for_extents_of_other_shapes(platform):
+    compiled = CompiledProgram(OtherShapes, RunConfig(platform=platform))
+    a, b, c, n = numbers(8, 16), numbers(128, seed=1), np.zeros((16, 8), np.float32), np.zeros(2, np.int32)
+    compiled(a, b, n, c)
+    np.testing.assert_array_equal(c, a.T + b.reshape(16, 8))
+    np.testing.assert_array_equal(n, [8, 128])
+
+
+def test_a_kernel_holds_the_extents_of_one_name_equal():
+    """What is transposed has an extent of its own, what the kernel gets is held to its names."""
+    compiled = CompiledProgram(OtherShapes, RunConfig())
+    a, b, n = numbers(8, 16), numbers(128, seed=1), np.zeros(2, np.int32)
+    c = np.zeros((16, 7), np.float32)
+    with pytest.raises((ValueError, PlacedError), match="N is 7 here and 8 elsewhere"):
+        compiled(a, b, n, c)
+    with pytest.raises((ValueError, PlacedError)):
+        compiled(numbers(9, 16), b, n, np.zeros((16, 8), np.float32))
+    assert not c.any()
