@@ -144,11 +144,11 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
 }
 
 /// The program, verified, in operations on tiles.
-static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options) {
+static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options, bool isRun) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
   return pypto_frontend::tensorsToTiles(pypto_frontend::dropBlockBarriers(ir::WithOrchestrators(program)),
-                                        archOf(options));
+                                        archOf(options), isRun);
 }
 
 /// The kernels of a program of operations on tiles, each by itself.
@@ -163,12 +163,12 @@ static OwningOpRef<ModuleOp> lowerKernels(MLIRContext &context, const ir::Progra
 }
 
 OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
-  return lowerKernels(context, tiledProgram(program, options), options);
+  return lowerKernels(context, tiledProgram(program, options, /*isRun=*/false), options);
 }
 
 PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
-  ir::ProgramPtr tiled = tiledProgram(program, options);
+  ir::ProgramPtr tiled = tiledProgram(program, options, /*isRun=*/true);
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
@@ -184,7 +184,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
 
 std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
-  ir::ProgramPtr tiled = tiledProgram(program, options);
+  ir::ProgramPtr tiled = tiledProgram(program, options, /*isRun=*/true);
   ir::FunctionPtr entry = entryOf(*tiled);
   CHECK(entry) << program->name_ << " has neither an orchestrator nor one kernel, so nothing is launched";
   Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);

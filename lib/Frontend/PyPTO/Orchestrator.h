@@ -249,6 +249,7 @@ private:
   unsigned depth = 0;                                                   ///< of calls of orchestrators
   std::vector<Held> returned;                                           ///< by the one that was called last
   std::map<const pypto::ir::Function *, pypto::ir::FunctionPtr> called; ///< with mixed scopes split
+  std::map<const pypto::ir::Function *, pypto::ir::FunctionPtr> ofSeveral; ///< kernels that become several; null: one
   std::map<std::string, pypto::ir::FunctionPtr>
       collectives;   ///< kernels of those outside of kernels, by call and shapes
   int64_t trips = 0; ///< of all loops

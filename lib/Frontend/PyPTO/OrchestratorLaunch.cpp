@@ -96,6 +96,10 @@ Held Orchestrator::call(const ir::Call &op) {
   if (function->func_type_ == ir::FunctionType::Orchestration)
     return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
   bool isGroup = function->func_type_ == ir::FunctionType::Group;
+  auto [several, isNew] = ofSeveral.try_emplace(function.get());
+  if (isNew)
+    several->second = asOrchestrator(function);
+  ir::FunctionPtr kernels = several->second;
   if (!isGroup)
     addResults(*function, arguments, op.span_);
   if (waitsForPeer(*function)) {
@@ -107,6 +111,8 @@ Held Orchestrator::call(const ir::Call &op) {
   auto run = [&] {
     if (isGroup)
       launchTogether(op.span_, [&] { given = callOrchestrator(function, arguments, op.span_); });
+    else if (kernels)
+      given = callOrchestrator(kernels, arguments, op.span_);
     else {
       markDumped(op.attrs_, op.args_);
       launch(function, arguments, op.span_);
@@ -124,7 +130,7 @@ Held Orchestrator::call(const ir::Call &op) {
       where(task->predicate_, runAll);
     else
       runAll();
-    return isGroup ? given : resultsOf(*function, arguments);
+    return isGroup || (kernels && !kernels->return_types_.empty()) ? given : resultsOf(*function, arguments);
   });
 }
 

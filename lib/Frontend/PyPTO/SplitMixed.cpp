@@ -63,6 +63,7 @@ class Cores : public ir::IRVisitor {
 public:
   explicit Cores(const Accumulators &accumulators) : accumulators(accumulators) {}
   bool cube = false, vector = false, stores = false;
+  bool others = false; ///< operations on tiles, signals, calls
 
 protected:
   void VisitStmt_(const ir::AssignStmtPtr &op) override {
@@ -78,6 +79,7 @@ protected:
     vector |= name.starts_with("tensor.") && !moves && !isProduct(*op);
     bool isBlock = isBlockNumber(*op);
     vector |= name.starts_with("tile.") && name != "tile.store" && !isBlock;
+    others |= !name.starts_with("tensor.") && name != "tile.store";
     stores |= name == "tensor.assemble" || name == "tensor.read" || (name.starts_with("tile.") && !isBlock);
     ir::IRVisitor::VisitExpr_(op);
   }
@@ -334,6 +336,30 @@ private:
 
 ir::FunctionPtr splitMixedScopes(const ir::FunctionPtr &orchestrator) {
   return Splitter().VisitFunction(splitLanes(orchestrator));
+}
+
+ir::FunctionPtr asOrchestrator(const ir::FunctionPtr &kernel) {
+  using Type = ir::FunctionType;
+  if ((kernel->func_type_ != Type::InCore && kernel->func_type_ != Type::Opaque) || !kernel->attrs_.empty())
+    return nullptr;
+  Accumulators accumulators;
+  accumulators.VisitStmt(kernel->body_);
+  Cores cores(accumulators);
+  cores.VisitStmt(kernel->body_);
+  if (!cores.cube || !cores.vector || cores.others)
+    return nullptr;
+  std::vector<ir::StmtPtr> body = ir::FlattenStmts(kernel->body_), around;
+  if (ir::IsA<ir::ReturnStmt>(body.back())) {
+    around.push_back(body.back());
+    body.pop_back();
+  }
+  auto inner = std::make_shared<const ir::SeqStmts>(std::move(body), kernel->span_);
+  around.insert(around.begin(), std::make_shared<const ir::InCoreScopeStmt>(inner, kernel->name_, std::nullopt,
+                                                                            ir::Attrs(), kernel->span_));
+  auto made = std::make_shared<ir::Function>(*kernel);
+  made->func_type_ = Type::Orchestration;
+  made->body_ = std::make_shared<const ir::SeqStmts>(std::move(around), kernel->span_);
+  return made;
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -321,10 +321,15 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchI
                                               function->span_, function->func_type_, std::move(directions));
 }
 
-ir::ProgramPtr tensorsToTiles(const ir::ProgramPtr &program, const isa::ArchInfo &arch) {
+ir::ProgramPtr tensorsToTiles(const ir::ProgramPtr &program, const isa::ArchInfo &arch, bool isRun) {
+  isRun &= llvm::any_of(program->functions_, [](const ir::FunctionPtr &function) {
+    return function->func_type_ == ir::FunctionType::Orchestration;
+  });
   std::vector<ir::FunctionPtr> functions;
-  for (const ir::FunctionPtr &function : program->functions_)
-    functions.push_back(isKernel(*function) ? tensorsToTiles(function, arch) : function);
+  for (const ir::FunctionPtr &function : program->functions_) {
+    bool stays = !isKernel(*function) || (isRun && asOrchestrator(function));
+    functions.push_back(stays ? function : tensorsToTiles(function, arch));
+  }
   return functions == program->functions_
              ? program
              : std::make_shared<const ir::Program>(std::move(functions), program->name_, program->span_);

@@ -14,8 +14,9 @@ pypto::ir::FunctionPtr tensorsToTiles(const pypto::ir::FunctionPtr &function, co
                                       const std::vector<pypto::ir::VarPtr> &escaping = {},
                                       std::vector<pypto::ir::VarPtr> *made = nullptr);
 
-/// The program with this done to its kernels.
-pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program, const isa::ArchInfo &arch);
+/// The program with this done to its kernels; where its orchestrator `isRun`, but for those that this runs as several.
+pypto::ir::ProgramPtr tensorsToTiles(const pypto::ir::ProgramPtr &program, const isa::ArchInfo &arch,
+                                     bool isRun = false);
 
 /// An orchestrator without pl.split_aiv: each lane of a region is a kernel, and each part of its scope between regions.
 pypto::ir::FunctionPtr splitLanes(const pypto::ir::FunctionPtr &orchestrator);
@@ -23,6 +24,10 @@ pypto::ir::FunctionPtr splitLanes(const pypto::ir::FunctionPtr &orchestrator);
 /// An orchestrator whose scopes have either products of tensors or vector operations: a scope of both becomes several,
 /// which hand tensors on in global memory. What is in one loop or branch stays in one scope.
 pypto::ir::FunctionPtr splitMixedScopes(const pypto::ir::FunctionPtr &orchestrator);
+
+/// A kernel with both, on tensors only, as an orchestrator whose one scope has its statements; null for any other
+/// kernel.
+pypto::ir::FunctionPtr asOrchestrator(const pypto::ir::FunctionPtr &kernel);
 
 /// Throws where a call of an operation does not fit its row of the table, as stored programs may.
 void verifyCalls(const pypto::ir::ProgramPtr &program);

@@ -195,10 +195,21 @@ ir::VarPtr Tiler::byName(const ir::OpView &view, const ir::CallPtr &call) {
   return column ? reshaped(made, shape) : made;
 }
 
+/// An operand of two; one of half precision beside FP32 is widened, which changes no value.
+ir::VarPtr Tiler::operandOf(const ir::ExprPtr &operand, pypto::DataType result) {
+  ir::VarPtr held = tile(operand);
+  pypto::DataType type = *ir::ElementTypeOf(held->type_);
+  bool isHalf = type == pypto::DataType::BF16 || type == pypto::DataType::FP16;
+  if (!isHalf || result != pypto::DataType::FP32)
+    return held;
+  return bind(make("tile.cast", {held}, {{"target_type", result}}));
+}
+
 /// Two operands; a column [M, 1] or a row [1, N] on one side is repeated.
 ir::VarPtr Tiler::elementwise(const ir::OpView &view, const ir::CallPtr &call) {
   std::string op(view.row()->name.substr(7));
-  ir::VarPtr left = tile(view.Operand("lhs")), right = tile(view.Operand("rhs"));
+  pypto::DataType result = *ir::ElementTypeOf(call->type_);
+  ir::VarPtr left = operandOf(view.Operand("lhs"), result), right = operandOf(view.Operand("rhs"), result);
   auto a = extentsOf(shapeOf(left), place), b = extentsOf(shapeOf(right), place);
   if (a == b) {
     bool column = a.second == 1 && a.first != 1;

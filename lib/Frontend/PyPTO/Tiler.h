@@ -69,6 +69,7 @@ private:
 
   // Operations (TileOps.cpp). Each gives the tile of its result; null: the call stays as it is.
   pypto::ir::VarPtr compute(const pypto::ir::CallPtr &call);
+  pypto::ir::VarPtr operandOf(const pypto::ir::ExprPtr &operand, pypto::DataType result);
   pypto::ir::VarPtr elementwise(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr byName(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
 

@@ -4,7 +4,7 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import ParserError
-from pypto.runtime import RunConfig
+from pypto.runtime import RunConfig, run
 
 
 def numbers(*shape, seed=0, dtype=np.float32):
@@ -118,3 +118,68 @@ def test_what_is_refused():
     assert caught.value.span["line"] > 1
     with pytest.raises(ParserError, match="bytes of UB"):  # a cast that rounds otherwise is a vector operation
         early(a, a.copy(), np.zeros((256, 256), np.float16))
+
+
+# --- kernels of products and vector operations ------------------------------------------------------------------------
+
+
+@pl.program
+class Mixed:
+    @pl.function(type=pl.FunctionType.InCore)
+    def projected(
+        self,
+        x: pl.Tensor[[32, 128], pl.FP32],
+        w: pl.Tensor[[128, 64], pl.FP32],
+        base: pl.Tensor[[32, 64], pl.FP32],
+        row: pl.Scalar[pl.INDEX],
+        y: pl.Out[pl.Tensor[[32, 64], pl.FP32]],
+    ) -> pl.Tensor[[32, 64], pl.FP32]:
+        """Adds products in steps along K to the base."""
+        total = pl.full([16, 64], dtype=pl.FP32, value=0.0)
+        for k in pl.range(2):
+            a = pl.slice(x, [16, 64], [row, k * 64])
+            b = pl.slice(w, [64, 64], [k * 64, 0])
+            total = pl.add(total, pl.matmul(a, b, out_dtype=pl.FP32))
+        y = pl.assemble(y, pl.add(total, pl.slice(base, [16, 64], [row, 0])), [row, 0])
+        return y
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def of_a_sum(
+        self,
+        x: pl.Tensor[[2, 16, 64], pl.FP32],
+        b: pl.Tensor[[2, 32, 64], pl.FP32],
+        c: pl.Tensor[[2, 32, 64], pl.FP32],
+        z: pl.Out[pl.Tensor[[2, 16, 32], pl.FP32]],
+    ) -> pl.Tensor[[2, 16, 32], pl.FP32]:
+        product = pl.matmul(x, pl.add(b, c), b_trans=True, out_dtype=pl.FP32)
+        z = pl.assemble(z, product, [0, 0, 0])
+        return z
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(
+        self,
+        x: pl.Tensor[[32, 128], pl.FP32],
+        w: pl.Tensor[[128, 64], pl.FP32],
+        base: pl.Tensor[[32, 64], pl.FP32],
+        y: pl.Out[pl.Tensor[[32, 64], pl.FP32]],
+        b: pl.Tensor[[2, 32, 64], pl.FP32],
+        c: pl.Tensor[[2, 32, 64], pl.FP32],
+        z: pl.Out[pl.Tensor[[2, 16, 32], pl.FP32]],
+    ):
+        for i in pl.range(2):
+            y = self.projected(x, w, base, i * 16, y)
+        batches = pl.reshape(y, [2, 16, 64])
+        z = self.of_a_sum(batches, b, c, z)
+        return y, z
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+def test_kernels_of_products_and_vector_operations(platform):
+    x, w, base = numbers(32, 128), numbers(128, 64, seed=1), numbers(32, 64, seed=2)
+    b, c = numbers(2, 32, 64, seed=3), numbers(2, 32, 64, seed=4)
+    y, z = np.zeros((32, 64), np.float32), np.zeros((2, 16, 32), np.float32)
+    run(Mixed, x, w, base, y, b, c, z, config=RunConfig(platform=platform))
+    expected = x.astype(np.float64) @ w + base
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-3)
+    product = expected.reshape(2, 16, 64) @ (b.astype(np.float64) + c).transpose(0, 2, 1)
+    np.testing.assert_allclose(z, product, rtol=1e-4, atol=1e-2)

@@ -1,5 +1,6 @@
 """Operations on tensors inside scopes and kernels, against numpy."""
 
+import ml_dtypes
 import numpy as np
 import pypto.language as pl
 import pytest
@@ -303,3 +304,23 @@ def test_what_is_refused_names_its_line(entry, size, message):
     with pytest.raises((InvalidOperationError, UnsupportedFeatureError), match=message) as found:
         entry(numbers(size, size), zeros(size, size))
     assert found.value.span["filename"] == __file__ and found.value.span["line"] > 1
+
+
+@pl.jit
+def in_both_precisions(x: pl.Tensor, h: pl.Tensor, row: pl.Tensor, y: pl.Out[pl.Tensor], z: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.add(x, h)
+        z[:] = pl.mul(pl.sub(h, x), row)
+    return y, z
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+@pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])
+def test_half_precision_beside_single_is_widened(half, platform):
+    rng = np.random.default_rng(0)
+    x, h, row = (rng.standard_normal(shape).astype(np.float32) for shape in ((16, 64), (16, 64), (1, 64)))
+    h, row = h.astype(half), row.astype(half)
+    y, z = np.zeros((16, 64), np.float32), np.zeros((16, 64), np.float32)
+    in_both_precisions(x, h, row, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, x + h.astype(np.float32))
+    np.testing.assert_array_equal(z, (h.astype(np.float32) - x) * row.astype(np.float32))
