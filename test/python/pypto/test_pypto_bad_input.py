@@ -217,7 +217,7 @@ def to_rank_seven(x: pl.Tensor[[2, 4, 64], pl.FP32], y: pl.Out[pl.Tensor[[2, 4, 
 def test_a_rank_that_is_not_there():
     x = np.ones((2, 4, 64), F32)
     with pytest.raises(
-        RuntimeError, match="out-of-range: rank [01]: offset 28672 in argument 2 of 8192 bytes"
+        RuntimeError, match="out-of-range: rank [01]: offset 28672 in argument 2.* of 8192 bytes"
     ) as caught:
         to_rank_seven(x, np.zeros_like(x), config=ON_TWO)
     assert f"{__file__.rsplit('/', 1)[1]}:" in str(caught.value)

@@ -173,3 +173,71 @@ def test_a_name_of_several_results_is_returned_as_each(results):
     held = pl.parse(PROGRAM.format(DOUBLE + main))
     assert len(held.functions["main"].return_types) == 2
     ir.assert_structural_equal(pl.parse(ir.python_print(held)), held)
+
+
+def test_two_functions_of_one_name():
+    """None of them takes the place of the other."""
+
+    def made(factor):
+        @pl.function
+        def double(x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+            return pl.mul(x, factor)
+
+        return double
+
+    twice, thrice = made(2.0), made(3.0)
+    with pytest.raises(ParserSyntaxError, match="double of outside conflicts with program function double"):
+
+        @pl.program
+        class Inside:
+            @pl.function
+            def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+                return twice(x)
+
+            @pl.function
+            def double(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+                return pl.mul(x, 4.0)
+
+    with pytest.raises(ParserSyntaxError, match="Conflicting external functions: two are called double") as caught:
+
+        @pl.program
+        class Outside:
+            @pl.function
+            def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+                return thrice(twice(twice(x)))
+
+    assert caught.value.hint == "rename one"
+
+    @pl.program
+    class Good:
+        @pl.function
+        def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+            return twice(twice(x))
+
+    assert [each.name for each in Good.functions.values()] == ["main", "double"]
+
+
+@pytest.mark.parametrize(
+    "text, error, message",
+    [
+        ("@pl.program\nclass P:\n    pass\n", ParserSyntaxError, "P has no @pl.function"),
+        (
+            PROGRAM.format(DOUBLE.replace("return", "with pl.scope(1):\n            y = x\n        return")),
+            ParserSyntaxError,
+            "pl.scope takes no positional argument",
+        ),
+        (
+            PROGRAM.format(
+                DOUBLE.replace(
+                    "return", "with pl.at(level=pl.Level.CORE_GROUP, dumps=[1]):\n            y = x\n        return"
+                )
+            ),
+            ParserTypeError,
+            "dumps= names what is not a tensor",
+        ),
+    ],
+)
+def test_forms_that_are_refused(text, error, message):
+    with pytest.raises(error) as caught:
+        pl.parse(text)
+    assert message in caught.value.message

@@ -15,6 +15,7 @@ from pypto.language.parser.diagnostics import (
     hints,
 )
 from pypto.language.parser.known import BUILTINS, Known
+from pypto.language.parser.prefetch import Prefetches
 from pypto.language.typing import DynVar, dynamic
 from pypto.pypto_core import DataType, ir
 
@@ -51,7 +52,7 @@ def is_tensor(value):
     return isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType)
 
 
-class Calls(Known):
+class Calls(Known, Prefetches):
     """Needs Expressions, and `self.program` with the functions that can be called."""
 
     tagged = ()  # tensors under pl.dump_tag, until a launch has written them
@@ -90,6 +91,8 @@ class Calls(Known):
             if name == "pl.dump_tag" and is_tensor(arguments[0]):
                 self.tagged = [*self.tagged, arguments[0]]
             return arguments[0]
+        if name.startswith("prefetch."):
+            return self.prefetch(name.removeprefix("prefetch."), arguments, keywords, node)
         if name == "pl.const":
             return self.constant(arguments, keywords, node)
         scalar = self.scalar_call(name, arguments, keywords, node)
@@ -300,7 +303,11 @@ class Calls(Known):
         results = function.return_types
         kind = ir.UnknownType() if not results else results[0] if len(results) == 1 else ir.TupleType(results)
         if self.program is not None:
-            self.program.include(function)
+            try:
+                self.program.include(function)
+            except ValueError as error:
+                message, hint = hints.split(str(error))
+                self.fail(ParserSyntaxError, message, node, hint)
         marked = [each for each in self.tagged if any(each is value for value in values)]
         if marked:
             attrs["dumps"] = marked

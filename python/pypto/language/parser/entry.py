@@ -43,8 +43,12 @@ class _Program:
         return self.parse(name)
 
     def include(self, function):
-        """A function of outside that one of the program calls."""
-        self.functions.setdefault(function.name, function)
+        """A function of outside that one of the program calls. ValueError: another one has its name."""
+        name = function.name
+        if name in self.definitions and self.functions.get(name) is not function:
+            raise ValueError(f"the function {name} of outside conflicts with program function {name}; rename one")
+        if self.functions.setdefault(name, function) is not function:
+            raise ValueError(f"Conflicting external functions: two are called {name}; rename one")
 
     def parse(self, name):
         node, options = self.definitions[name]
@@ -83,6 +87,9 @@ def _build_program(node, source, closure, trusted, options):
             if name == "function":
                 own = _options(source, closure, call, trusted)
                 program.definitions[item.name] = (item, {**options, **own})
+    if not program.definitions:
+        hint = "put `@pl.function` in front of a method"
+        FunctionParser(source, closure).fail(ParserSyntaxError, f"{node.name} has no @pl.function", node, hint)
     for name in program.definitions:
         if name not in program.functions:
             program.parse(name)

@@ -3,6 +3,7 @@
 import ast
 
 from pypto.language.names import Name
+from pypto.language.parser.calls import is_tensor
 from pypto.language.parser.diagnostics import ParserSyntaxError, ParserTypeError, UnsupportedFeatureError
 from pypto.language.typing import ScopeMode
 from pypto.pypto_core import DataType, ir
@@ -84,7 +85,7 @@ class Scopes:
         body = self.scope_body(node, "pl.spmd" if first is not None else None)
         if first is None:
             self.check_reads_block(node, count, body)
-        self.mark(attrs, body)
+        self.mark(attrs, body, call)
         self.tagged = [each for each in self.tagged if any(each is tag for tag in outer)]
         if first is not None:
             body = ir.SeqStmts([first, *body.stmts], self.span(node))
@@ -184,7 +185,7 @@ class Scopes:
             role, split = attrs.pop("role", None), attrs.pop("split", None) or None  # NONE says nothing
             body = self.scope_body(node)
             if level == ir.Level.CORE_GROUP:
-                self.mark(attrs, body)
+                self.mark(attrs, body, call)
                 self.emit(ir.InCoreScopeStmt(split, body, hint, attrs, span))
             else:
                 self.emit(ir.HierarchyScopeStmt(level, role, body, hint, attrs, span))
@@ -196,6 +197,9 @@ class Scopes:
         elif name == "pl.spmd":
             self.spmd(node, call, arguments, attrs, hint)
         elif name in ("pl.scope", "pl.manual_scope"):
+            if arguments:
+                say = "write `mode=pl.ScopeMode.MANUAL`, or nothing"
+                self.fail(ParserSyntaxError, f"{name} takes no positional argument", call, say)
             mode = attrs.pop("mode", ScopeMode.MANUAL if name == "pl.manual_scope" else ScopeMode.AUTO)
             self.emit(
                 ir.RuntimeScopeStmt(mode == ScopeMode.MANUAL, self.runtime_body(node, mode, call), hint, attrs, span)
@@ -216,9 +220,12 @@ class Scopes:
         self.is_manual = False
         return body
 
-    def mark(self, attrs, body):
+    def mark(self, attrs, body, call):
         """Notes which of the tensors of a scope are to be seen (`dumps=`, pl.dump_tag)."""
-        marked = [*(attrs.pop("dumps", None) or ()), *self.tagged]
+        marked = attrs.pop("dumps", None) or []
+        if not isinstance(marked, list) or not all(is_tensor(each) for each in marked):
+            self.fail(ParserTypeError, "dumps= names what is not a tensor", call, "write `dumps=[x]` of a tensor x")
+        marked = [*marked, *self.tagged]
         if marked:
             attrs["dumps"] = marked
             written = set()

@@ -10,6 +10,7 @@ from pypto.language.parser.diagnostics import (
     UnsupportedFeatureError,
     hints,
 )
+from pypto.language.parser.prefetch import Handle
 from pypto.pypto_core import DataType, ir
 
 
@@ -156,6 +157,9 @@ class Statements:
         self.declared = declared
         value = self.value(node.value)
         self.declared = None
+        if isinstance(value, Handle) and isinstance(declared, value.type):
+            self.bind(node.target.id, value, node)
+            return
         value = self.as_expr(value, node.value, declared.dtype if scalar else None)
         if scalar and isinstance(value.type, ir.ScalarType) and value.type.dtype == DataType.INDEX != declared.dtype:
             if declared.dtype.is_int():
