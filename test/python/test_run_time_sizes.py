@@ -43,6 +43,9 @@ WEIGHTS = {
     "axis01": np.array([0, 1]),
     "axis02": np.array([0, 2]),
     "pads": np.array([1, 0, 2, 3]),
+    "scales": np.array([1, 1, 1.7, 2.4], np.float32),
+    "no_region": np.zeros(0, np.float32),
+    "region": np.array([0, 0, 0.2, -0.3, 1, 1, 0.8, 1.1], np.float32),
     "crops": np.array([0, 1, 0, -1]),
     "stacks": RANDOM.standard_normal((N, 4, 2), np.float32),
     "stacks_at": RANDOM.integers(-4, 4, (N, 3, 1)),
@@ -61,6 +64,7 @@ WEIGHTS = {
     "shape13": np.array([1, 3]),
     "overlap": np.array([0.5], np.float32),
 }
+CROP = {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.5}
 COUNT = [op("Shape", "i", "n"), op("Squeeze", "n axis0", "count")]
 # Behind the rows; the result is y (and z).
 TAILS = {
@@ -152,6 +156,19 @@ TAILS = {
         op("Unsqueeze", "rows axis02", "a"),
         op("Squeeze", "a", "y"),
     ],
+    "resize by scales": [
+        op("Unsqueeze", "rows axis01", "image"),
+        op("Resize", "image no_region scales", "y", mode="linear"),
+        op("Resize", "image no_region scales", "z", mode="nearest", nearest_mode="floor"),
+    ],
+    "resize to sizes": [
+        op("Unsqueeze", "rows axis01", "image"),
+        *COUNT,
+        op("Add", "n n", "twice"),
+        op("Concat", "ones ones twice seven", "image_sizes", axis=0),
+        op("Resize", "image no_region no_region image_sizes", "y", mode="cubic", exclude_outside=1),
+        op("Resize", "image region no_region image_sizes", "z", mode="linear", **CROP),
+    ],
     "softmax": [op("Softmax", "rows", "y", axis=1)],
     "non-zero again": [op("Greater", "rows half", "a"), op("NonZero", "a", "y")],
     "boxes": [
@@ -191,7 +208,15 @@ TAILS = {
     "back to a fixed size": [op("ReduceMax", "rows", "a", keepdims=0), op("Add", "a x", "y")],
 }
 # onnxruntime refuses them without rows, or gives ArgMin's result another rank.
-NEED_ROWS = ("softmax", "regions", "pad with rows", "places of extrema", "back to a fixed size")
+NEED_ROWS = (
+    "resize by scales",
+    "resize to sizes",
+    "softmax",
+    "regions",
+    "pad with rows",
+    "places of extrema",
+    "back to a fixed size",
+)
 
 
 def graph(tmp_path, tail):

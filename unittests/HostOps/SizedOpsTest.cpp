@@ -88,6 +88,21 @@ TEST(SizedOps, PadsAsTensorsSay) {
   EXPECT_THAT(pad({1}, "constant").error, HasSubstr("two sizes for each of its axes"));
 }
 
+TEST(SizedOps, ResizesAsScalesOrSizesSay) {
+  Parameters sizes{
+      {"axes", std::vector<int64_t>{0}}, {"sizes", int64_t(1)}, {"coordinates", std::string("asymmetric")}};
+  auto copied = runInts("resize", {{{2}, {5, -7}}, {{1}, {4}}}, sizes);
+  EXPECT_THAT(copied.values, ElementsAre(5, 5, -7, -7));
+  EXPECT_THAT(runInts("resize", {{{0}, {}}, {{1}, {4}}}, sizes).error, HasSubstr("a possible size"));
+  EXPECT_THAT(runInts("resize", {{{2}, {5, 7}}, {{1}, {int64_t(1) << 40}}}, sizes).error, HasSubstr("a possible size"));
+  sizes["mode"] = std::string("linear");
+  EXPECT_THAT(runInts("resize", {{{2}, {5, 7}}, {{1}, {4}}}, sizes).error, HasSubstr("interpolates floats only"));
+  auto scaled = run<double, double>("resize", ElementType::F64, {{{1, 2}, {0, 4}}, {{2}, {1, 2}}}, ElementType::F64,
+                                    {{"mode", std::string("linear")}});
+  EXPECT_THAT(scaled.shape, ElementsAre(1, 4));
+  EXPECT_THAT(scaled.values, ElementsAre(0, 1, 3, 4));
+}
+
 TEST(SizedOps, FindsThePlacesOfExtrema) {
   double nan = std::numeric_limits<double>::quiet_NaN();
   auto place = [](const char *name, const std::vector<double> &row, int64_t last) {

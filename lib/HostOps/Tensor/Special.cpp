@@ -218,12 +218,15 @@ Status ngrams(const TensorCall &call) {
 } // namespace
 
 bool hasSpecial(std::string_view name, size_t inputs) {
-  return (name == "det" && inputs == 1) || (name == "roialign" && inputs == 3) || (name == "ngrams" && inputs == 1);
+  return (name == "det" && inputs == 1) || (name == "roialign" && inputs == 3) || (name == "ngrams" && inputs == 1) ||
+         (name == "resize" && (inputs == 2 || inputs == 3));
 }
 
 std::optional<Status> runSpecial(const TensorCall &call) {
   if (!hasSpecial(call.name, call.inputs.size()))
     return std::nullopt;
+  if (call.name == "resize")
+    return resize(call);
   return call.name == "det" ? det(call) : call.name == "ngrams" ? ngrams(call) : roiAlign(call);
 }
 

@@ -90,6 +90,10 @@ Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> 
 Status moveStrided(const TensorCall &call, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides,
                    int64_t base = 0);
 
+/// Data, scales or sizes (`sizes`) of `axes`, a region of interest where one is read; attributes as top.resize has
+/// them.
+Status resize(const TensorCall &call);
+
 /// Computes the elements after the output has its memory, and stores them.
 template <class Compute> Status finish(const TensorCall &call, const std::vector<int64_t> &shape, Compute compute) {
   auto out = allocate(call, shape);

@@ -10,6 +10,7 @@ ImportFn formAtRunTime(StringRef op) {
     addElementwiseForms(all);
     addShapeForms(all);
     addSelectForms(all);
+    addResizeForms(all);
     return all;
   }();
   return forms.lookup(op);

@@ -11,10 +11,14 @@ namespace pto_mlir::onnx {
 /// The form of an operator (of the default domain) of this kind; null where it has none.
 ImportFn formAtRunTime(llvm::StringRef op);
 
+/// An extent that is known at run time only.
+inline constexpr int64_t kOpen = mlir::ShapedType::kDynamic;
+
 using Forms = llvm::StringMap<ImportFn>;
 void addElementwiseForms(Forms &forms);
 void addShapeForms(Forms &forms);
 void addSelectForms(Forms &forms);
+void addResizeForms(Forms &forms);
 
 /// Importers that take open extents as well.
 mlir::LogicalResult importNonMaxSuppression(Node &node);

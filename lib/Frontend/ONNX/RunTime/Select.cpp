@@ -5,8 +5,6 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-static constexpr int64_t kOpen = ShapedType::kDynamic;
-
 // What is known of the sizes that a gather takes from a shape; nullopt where one is open.
 static std::optional<SmallVector<int64_t>> knownSizes(Node &node) {
   Value data = node.input(0);

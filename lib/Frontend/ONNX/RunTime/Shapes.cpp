@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-static constexpr int64_t kOpen = ShapedType::kDynamic;
-
 static LogicalResult shape(Node &node) {
   int64_t rank = node.type(0).getRank();
   int64_t start = node.opset() >= 15 ? node.intAttr("start", 0) : 0;

@@ -3,17 +3,13 @@
 #define PTO_MLIR_DIALECT_TOP_IR_RESIZETAPS_H
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Support/ResizeTaps.h"
 
 namespace pto_mlir::top {
 
-/// An input index and its weight in an output element.
-struct ResizeTap {
-  int64_t index;
-  double weight;
-};
+using pto_mlir::ResizeTap;
 
-/// The taps of every output element along one dimension; an element outside of the image under tf_crop_and_resize has
-/// none. Formulas: ONNX, operator Resize 19; coordinates in float32 as onnxruntime computes them, in double for f64.
+/// The taps of every output element along one dimension (Support/ResizeTaps.h).
 std::vector<llvm::SmallVector<ResizeTap, 4>> resizeTaps(ResizeOp op, int64_t dim);
 
 /// The input index of each output element; nullopt when some output element has several inputs or a weight other
