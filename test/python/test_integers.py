@@ -438,6 +438,30 @@ def test_nearest_resizes(tmp_path, kind, factor):
     assert np.array_equal(y, x[:, :, rows][:, :, :, columns])
 
 
+@pytest.mark.parametrize("factor", [2, 1.5])
+def test_nearest_resizes_of_numbers_beyond_31_bits(tmp_path, factor):
+    """Such as products, which the host computes."""
+    x = np.arange(1, 25, dtype=np.uint32).reshape(1, 1, 4, 6) * np.uint32(40_000_003)
+    constants = [("none", np.zeros(0, np.float32)), ("scales", np.array([1, 1, factor, factor], np.float32))]
+    attributes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    nodes = [
+        helper.make_node("Mul", ["x", "x"], ["square"]),
+        helper.make_node("Resize", ["square", "none", "scales"], ["y"], mode="nearest", **attributes),
+    ]
+    u32 = TensorProto.UINT32
+    (y,) = InferenceSession(str(deploy(nodes, {"x": (u32, x.shape)}, tmp_path, constants, u32))).run(None, {"x": x})
+    rows, columns = (np.floor(np.arange(int(n * factor)) / factor).astype(int) for n in (4, 6))
+    assert np.array_equal(y, (x * x)[:, :, rows][:, :, :, columns])
+
+
+def test_a_parametric_relu_leaves_numbers_without_a_sign(tmp_path):
+    x, slope = np.array([[0, 1], [2**32 - 1, 7]], np.uint32), np.array([3, 2**31], np.uint32)
+    u32, nodes = TensorProto.UINT32, [helper.make_node("PRelu", ["x", "slope"], ["y"])]
+    model = deploy(nodes, {"x": (u32, x.shape), "slope": (u32, slope.shape)}, tmp_path, output=u32)
+    (y,) = InferenceSession(str(model)).run(None, {"x": x, "slope": slope})
+    assert np.array_equal(y, x)
+
+
 def interpolated(x, scale, dim):
     """Linear along one dimension with half_pixel coordinates in f32, as exact as double is."""
     size, place = x.shape[dim], np.float32(0.5)

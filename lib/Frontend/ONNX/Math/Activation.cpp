@@ -50,8 +50,15 @@ static LogicalResult importSelu(Node &node) {
   return f.result<top::AddOp>(positive, negativePart(f, node.input(0), alpha * gamma, 1));
 }
 
-// The slope is per element, broadcast to the input's shape.
+// The slope is per element, broadcast to the input's shape. No element without a sign has one.
 static LogicalResult importPRelu(Node &node) {
+  ArrayRef<int64_t> shape = node.type(0).getShape(), slope = node.type(1).getShape();
+  bool fits =
+      slope.size() <= shape.size() &&
+      llvm::all_of(llvm::zip_equal(slope, shape.take_back(std::min(slope.size(), shape.size()))),
+                   [](auto sizes) { return std::get<0>(sizes) == 1 || std::get<0>(sizes) == std::get<1>(sizes); });
+  if (fits && node.type(0).getElementType().isUnsignedInteger())
+    return node.finish(node.input(0));
   Formula f(node);
   Value negative = f.of<top::MulOp>(f.of<top::MinOp>(node.input(0), 0.0), node.input(1));
   return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)), negative);

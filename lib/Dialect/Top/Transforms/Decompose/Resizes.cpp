@@ -20,10 +20,11 @@ public:
   LogicalResult matchAndRewrite(ResizeOp op, PatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
     bool isDouble = element.isF64(), isOfNet = element.isF32() || element.isF16() || element.isBF16();
-    // What the engines hold is repeated and sliced there. They may not hold 64 bits.
-    bool isTaken = isa<IntegerType>(element) && llvm::is_contained({8, 16, 32}, element.getIntOrFloatBitWidth());
+    // What the engines hold is repeated and sliced there. They may not hold 64 bits, nor 32 without a sign.
+    bool isTaken = isa<IntegerType>(element) && llvm::is_contained({8, 16, 32}, element.getIntOrFloatBitWidth()) &&
+                   !element.isUnsignedInteger(32);
     // Antialiased integers are rounded after each dimension by onnxruntime and cut by onnx's reference.
-    bool mayInterpolate = isDouble || (isTaken && !op.getAntialias());
+    bool mayInterpolate = isDouble || ((isTaken || element.isUnsignedInteger(32)) && !op.getAntialias());
     bool isInterpolated = false;
     std::vector<Taps> taps;
     for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
