@@ -253,16 +253,19 @@ NB_MODULE(_compiler, m) {
       nb::arg("sizes") = std::map<std::string, int64_t>(), nb::arg("ranks") = 1);
   m.def(
       "list_pypto",
-      [](const nb::bytes &program, const std::string &processor, const std::map<std::string, int64_t> &sizes) {
+      [](const nb::bytes &program, const std::string &processor, const std::map<std::string, int64_t> &sizes,
+         unsigned ranks) {
         ProgramOptions options;
         options.processor = processor;
         options.sizes = sizes;
+        options.ranks = ranks;
         Errors errors;
         auto text = listPyPTO(std::string(program.c_str(), program.size()), options, errors);
         if (!text)
           fail(errors);
         return *text;
       },
-      nb::arg("program"), nb::arg("processor") = "", nb::arg("sizes") = std::map<std::string, int64_t>());
+      nb::arg("program"), nb::arg("processor") = "", nb::arg("sizes") = std::map<std::string, int64_t>(),
+      nb::arg("ranks") = 1);
   m.def("interpret", &interpret);
 }

@@ -42,7 +42,8 @@ std::vector<std::pair<std::string, std::string>> tracePyPTO(const std::string &p
 /// messages. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);
 
-/// What the host program of such a program launches, as JSON (listPyPTOLaunches). `options`: its processor and sizes.
+/// What the host program of such a program launches, as JSON (listPyPTOLaunches). `options`: its processor, sizes and
+/// ranks.
 std::optional<std::string> listPyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);
 
 } // namespace pto_mlir

@@ -395,6 +395,7 @@ const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
       {"comm.nranks", &Lowering::rankNumber},
       {"comm.notify", &Lowering::notify},
       {"comm.wait", &Lowering::wait},
+      {"comm.defer_wait", &Lowering::wait},
       {"comm.remote_load", &Lowering::remoteLoad},
       {"comm.remote_store", &Lowering::remoteStore},
       {"comm.put", &Lowering::put},

@@ -88,6 +88,7 @@ void Orchestrator::run() {
   if (host && hasRanks())
     fail(entry->span_, entry->name_ + ": a program of several ranks takes no numbers and reads no elements on the host "
                                       "yet; let kernels read them");
+  deferWaits();
   if (launches.empty() && planned.empty())
     fail(entry->span_, entry->name_ + " launches no kernel");
 }
@@ -243,8 +244,10 @@ void Orchestrator::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
     host->at(op->span_);
   addResults(*outline.function, arguments, op->span_);
   markDumped(scope->attrs_, {outline.inputs.begin(), outline.inputs.end()});
+  size_t first = launches.size();
   launch(outline.function, arguments, op->span_);
   dumped.clear();
+  noteDeps(scope->attrs_, first);
   for (size_t i = 0; i < outline.results.size(); ++i)
     held[outline.results[i].get()] = arguments[outline.inputs.size() + i];
   // Results of stores are the tensors themselves.

@@ -94,6 +94,9 @@ private:
     pypto::ir::Span span;
     int64_t rank = 0;
     uint32_t scope = 0, task = 0;    ///< the manual scope and the task that was submitted; 0: none
+    int64_t dispatch = 0;            ///< which call of the host level on its device it belongs to
+    bool defers = false;             ///< it waits for a signal, and only those that depend on it wait for it
+    std::vector<uint32_t> deps = {}; ///< tasks that it waits for, its own among them; where a launch defers
     std::vector<Argument> arguments; ///< where launches are listed
   };
 
@@ -140,18 +143,27 @@ private:
   /// What a parallel loop hands on for tasks: those of all iterations.
   static void joinTasks(std::vector<Held> &joined, const std::vector<Held> &values);
 
+  // Waits that are deferred (OrchestratorDeferred.cpp).
+  /// Of the launches from `first` on: what a scope with these attributes waits for; its task is theirs if they defer.
+  void noteDeps(const pypto::ir::Attrs &attrs, size_t first);
+  /// Moves launches that defer, and what is behind them, behind all others of their device.
+  void deferWaits();
+  bool isBehind(const Launch &launch, const Launch &earlier) const;
+  bool sharesMemory(const Launch &launch, const Launch &earlier) const;
+
   // Devices (OrchestratorRanks.cpp).
   Held communication(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   View windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const pypto::ir::Span &span);
   Held collective(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   View windowOf(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  Held callSubWorker(const pypto::ir::Function &function, const std::vector<Held> &arguments,
+                     const pypto::ir::Span &span);
   /// Runs `body` on the device that the call names.
   Held onDevice(const pypto::ir::Call &op, llvm::function_ref<Held()> body);
   Held callOrchestrator(const pypto::ir::FunctionPtr &function, const std::vector<Held> &arguments,
                         const pypto::ir::Span &span);
   void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
                      const pypto::ir::Span &span);
-  void callSubWorker(const pypto::ir::Function &function, const pypto::ir::Span &span);
   bool hasRanks() const { return ranks > 1 || windows != 0; }
 
   // Launches (OrchestratorLaunch.cpp).
@@ -270,9 +282,11 @@ private:
   std::map<std::tuple<mlir::Block *, pypto::ir::NodeKind, int64_t, void *, int64_t, void *>, mlir::Value> numbers;
   std::map<const pypto::ir::Var *, Held> held;
   pypto::ir::YieldStmtPtr yielded;
-  uint32_t manualScopes = 0, scope = 0; ///< so far; the one that is run, 0: none
-  uint32_t numTasks = 0, task = 0;      ///< so far; the one whose launches are made, 0: none
-  std::vector<uint32_t> taskEdges;      ///< pairs: the second one waits for the first one
+  uint32_t manualScopes = 0, scope = 0;  ///< so far; the one that is run, 0: none
+  uint32_t numTasks = 0, task = 0;       ///< so far; the one whose launches are made, 0: none
+  std::vector<uint32_t> taskEdges;       ///< pairs: the second one waits for the first one
+  std::vector<uint32_t> allEdges;        ///< the same, of tasks outside of manual scopes as well
+  std::map<int64_t, int64_t> dispatches; ///< by device: calls of the host level so far
   int64_t blocksOfLaunch = 1;
   /// The block that is launched, of how many; none outside of pl.spmd.
   struct BlockOf {

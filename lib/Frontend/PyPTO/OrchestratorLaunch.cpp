@@ -27,11 +27,12 @@ int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
 /// Whether a kernel calls any operation, and whether it asks for its block.
 class Calls : public ir::IRVisitor {
 public:
-  bool found = false, asksForBlock = false;
+  bool found = false, asksForBlock = false, defers = false;
 
 protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     found = true;
+    defers |= op->op_->name_ == "comm.defer_wait";
     asksForBlock |= op->op_->name_ == "tile.get_block_idx" || op->op_->name_ == "tile.get_block_num";
     ir::IRVisitor::VisitExpr_(op);
   }
@@ -74,10 +75,6 @@ Held Orchestrator::call(const ir::Call &op) {
   ir::FunctionPtr function = program->GetFunction(op.op_->name_);
   if (!function)
     fail(op.span_, "the program has no function " + op.op_->name_);
-  if (function->role_ == ir::Role::SubWorker) {
-    callSubWorker(*function, op.span_);
-    return {};
-  }
   switch (function->func_type_) {
   case ir::FunctionType::Opaque:
   case ir::FunctionType::InCore:
@@ -93,6 +90,8 @@ Held Orchestrator::call(const ir::Call &op) {
   arguments.reserve(op.args_.size());
   for (const ir::ExprPtr &argument : op.args_)
     arguments.push_back(valueOf(argument));
+  if (function->role_ == ir::Role::SubWorker)
+    return callSubWorker(*function, arguments, op.span_);
   if (function->func_type_ == ir::FunctionType::Orchestration)
     return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
   bool isGroup = function->func_type_ == ir::FunctionType::Group;
@@ -309,6 +308,10 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
       extents.push_back(extent);
   std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers, strides);
   llvm::append_range(extents, strides);
+  made.dispatch = std::max<int64_t>(dispatches[rank], 1) - 1;
+  made.defers = calls.defers;
+  if (task)
+    made.deps = {task};
   made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, symbols,
                            group, vectorSymbols);
   if (made.kernel->isBlock && !host)

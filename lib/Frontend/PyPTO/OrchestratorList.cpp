@@ -58,11 +58,10 @@ json::Object Orchestrator::listed(const Launch &launch) const {
                                    {"dtype", llvm::StringRef(argument.view.dtype.Name())},
                                    {"dumped", argument.dumped}});
   }
-  return json::Object{{"kernel", launch.kernel->name},
-                      {"line", launch.span.begin_line_},
-                      {"pointers", std::move(pointers)},
-                      {"scalars", std::move(scalars)},
-                      {"tensors", std::move(tensors)}};
+  return json::Object{
+      {"kernel", launch.kernel->name}, {"line", launch.span.begin_line_}, {"rank", launch.rank},
+      {"dispatch", launch.dispatch},   {"pointers", std::move(pointers)}, {"scalars", std::move(scalars)},
+      {"tensors", std::move(tensors)}};
 }
 
 bool Orchestrator::isPort(unsigned buffer) const {
@@ -73,8 +72,6 @@ bool Orchestrator::isPort(unsigned buffer) const {
 std::string Orchestrator::listed() const {
   if (host)
     fail(entry->span_, entry->name_ + " decides at run time what it launches: its launches have no list");
-  if (hasRanks())
-    fail(entry->span_, entry->name_ + " runs on several ranks: its launches have no list");
   json::Array ports, list;
   for (const Buffer &buffer : buffers)
     ports.push_back(buffer.direction ? json::Value(buffer.name) : json::Value(nullptr));

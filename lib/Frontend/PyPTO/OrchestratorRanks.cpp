@@ -20,7 +20,7 @@ Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
     return windowOf(call, op);
   if (name == "comm.get_comm_ctx")
     return viewOf(call.Operand("tensor"));
-  if (call.row()->Find("signal") >= 0 && name != "comm.wait")
+  if (call.row()->Find("signal") >= 0 && name != "comm.wait" && name != "comm.defer_wait")
     return collective(call, op);
   fail(op.span_, op.op_->name_ + " belongs into a kernel");
 }
@@ -117,22 +117,44 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
   auto back = llvm::make_scope_exit([&] { rank = outer; });
   for (int64_t device = isOfAll ? 0 : rank, end = isOfAll ? ranks : rank + 1; device < end; ++device) {
     rank = device;
+    dispatches[rank] += isOfAll;
     launch(kernel, arguments, op.span_);
   }
   return given;
 }
 
-/// What a SubWorker does is the caller's; it runs when the launches have ended.
-void Orchestrator::callSubWorker(const ir::Function &function, const ir::Span &span) {
+/// What a SubWorker does is the caller's; it runs when the launches have ended. Tensors that it gets and that the host
+/// level made are results of the run.
+Held Orchestrator::callSubWorker(const ir::Function &function, const std::vector<Held> &arguments,
+                                 const ir::Span &span) {
   if (depth > 0)
     fail(span, function.name_ + " is called by a device; SubWorkers are called from the host level");
   hasCalledBack = true;
+  Results given;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto *view = std::get_if<View>(&arguments[i]);
+    if (!view)
+      continue;
+    Buffer &buffer = buffers[view->buffer];
+    if (buffer.pitch || (!buffer.direction && !isWhole(*view)))
+      fail(span, function.name_ + ": a SubWorker gets whole tensors, not " + buffer.name);
+    if (!buffer.direction && !buffer.returned) {
+      buffer.returned = true;
+      results.push_back(*view);
+    }
+    if (i < function.param_directions_.size() && writes(function.param_directions_[i]))
+      given.views.push_back(*view);
+  }
+  return given.views.size() == 1 ? Held(given.views.front()) : Held(given);
 }
 
 Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body) {
   const ir::Attr *attr = ir::FindAttr(op.attrs_, "device");
-  if (!attr)
+  bool isDispatch = depth == 0 && entry->level_ == ir::Level::HOST;
+  if (!attr) {
+    dispatches[rank] += isDispatch;
     return body();
+  }
   auto *number = std::get_if<int64_t>(attr);
   auto *expr = std::get_if<ir::ExprPtr>(attr);
   if (!number && !expr)
@@ -141,6 +163,7 @@ Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body)
   if (device < 0 || device >= ranks)
     fail(op.span_, "there is no device " + std::to_string(device) + ": the program is compiled for " +
                        std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + " (DistributedConfig.device_ids)");
+  dispatches[device] += isDispatch;
   int64_t outer = std::exchange(rank, device);
   auto back = llvm::make_scope_exit([&] { rank = outer; });
   return body();

@@ -17,11 +17,12 @@ Task Orchestrator::newTask(const std::vector<ir::ExprPtr> &deps) {
   if (host)
     return {};
   Task made{0, {++numTasks}};
-  if (!scope) // elsewhere memory orders launches
-    return made;
   auto waitFor = [&](const Task::Numbers &numbers) {
-    for (uint32_t number : numbers)
-      taskEdges.insert(taskEdges.end(), {number, numTasks});
+    for (uint32_t number : numbers) {
+      allEdges.insert(allEdges.end(), {number, numTasks});
+      if (scope) // elsewhere memory orders launches
+        taskEdges.insert(taskEdges.end(), {number, numTasks});
+    }
   };
   for (const Task &each : earlier) {
     waitFor(each.numbers);

@@ -422,12 +422,30 @@ std::shared_ptr<ir::SpmdScopeStmt> withoutKernel(const ir::SpmdScopeStmtPtr &sco
   return op;
 }
 
+/// Whether tasks wait for signals without holding up others: then more than memory orders launches.
+class Deferred : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    found |= op->op_->name_ == "comm.defer_wait";
+    ir::IRVisitor::VisitExpr_(op);
+  }
+};
+
 class LaneSplitter : public ir::IRMutator {
+public:
+  explicit LaneSplitter(bool keepsTasks) : keepsTasks(keepsTasks) {}
+
 protected:
   ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &scope) override {
+    bool isSplit = regionsOf(scope->body_).found;
+    if (!isSplit && keepsTasks)
+      return scope;
     auto op = std::make_shared<ir::InCoreScopeStmt>(*scope);
     op->attrs_ = withoutTask(op->attrs_);
-    if (!regionsOf(op->body_).found)
+    if (!isSplit)
       return op;
     Stmts stmts;
     ScopeSplitter splitter(op->body_, op->name_hint_, op->attrs_, stmts);
@@ -446,10 +464,16 @@ protected:
                                                                 op->name_hint_, op->attrs_, op->span_));
     return sequence(std::move(created), op->span_);
   }
+
+  bool keepsTasks;
 };
 
 } // namespace
 
-ir::FunctionPtr splitLanes(const ir::FunctionPtr &orchestrator) { return LaneSplitter().VisitFunction(orchestrator); }
+ir::FunctionPtr splitLanes(const ir::FunctionPtr &orchestrator) {
+  Deferred deferred;
+  deferred.VisitStmt(orchestrator->body_);
+  return LaneSplitter(deferred.found).VisitFunction(orchestrator);
+}
 
 } // namespace pto_mlir::pypto_frontend

@@ -24,6 +24,7 @@ def : Rank<"rank", "number of this rank">;
 def : Rank<"nranks", "how many ranks there are">;
 def : Comm<"notify", (ops Tensor:$target, Index:$peer, Tuple:$offsets, Index:$value, Kw<"NotifyOp", "AtomicAdd">:$op), RuleNone, "comm.tnotify", "sets a signal cell of a peer, or adds to it, after all earlier writes">;
 def : Comm<"wait", (ops Tensor:$signal, Tuple:$offsets, Index:$expected, Kw<"WaitCmp", "Eq">:$cmp), RuleNone, "comm.twait", "waits until a signal cell of this rank is expected, or at least that">;
+def : Comm<"defer_wait", (ops Tensor:$signal, Tuple:$offsets, Index:$expected, Kw<"WaitCmp", "Eq">:$cmp), RuleNone, "comm.twait", "as wait, but only tasks that depend on this one wait, and others begin">;
 def : Comm<"remote_load", (ops Tensor:$target, Index:$peer, Tuple:$offsets, Tuple:$shape, TupleOpt:$valid_shape, Kw<"MemorySpace", "Vec">:$target_memory), RuleLoad, "tload", "the window of a peer's copy at offsets, as a tile">;
 def : Comm<"remote_store", (ops Any:$tile, Tensor:$target, Index:$peer, Tuple:$offsets, Kw<"AtomicType", "None_">:$atomic), RuleNone, "tstore", "writes a tile, or what a kernel has computed, to a peer's copy">;
 defvar CHUNKS = (ops Kw<"int", "0">:$chunk_rows, Kw<"int", "0">:$chunk_cols, Kw<"bool", "False">:$pipeline);

@@ -29,7 +29,7 @@ class _Namespace:
 
 
 _MEMBERS = {
-    "system": ("notify", "wait"),
+    "system": ("notify", "wait", "defer_wait"),
     "tile": ("remote_load", "remote_store"),
     "tensor": (
         *("put", "get", "barrier", "allreduce", "broadcast", "allgather", "reduce_scatter", "all_to_all"),
