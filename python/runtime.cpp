@@ -326,6 +326,8 @@ public:
     return list;
   }
 
+  void keepWindows(bool keeps) { session->keepWindows(keeps); }
+
   void writeTrace(const std::string &path) const {
     if (Status status = session->writeTrace(path); !status)
       throw RuntimeFailure(status.error());
@@ -417,6 +419,7 @@ NB_MODULE(_runtime, m) {
       .def("new_state", &Session::newState)
       .def("profile", &Session::profile)
       .def("profile_kernels", &Session::profileKernels)
+      .def("keep_windows", &Session::keepWindows)
       .def("write_trace", &Session::writeTrace)
       .def("trace_report", &Session::traceReport)
       .def("info", &Session::info);

@@ -1,32 +1,9 @@
-#include "pto_mlir/Cost/Playback.h"
-
-#include "pto_mlir/ISA/CrossFlags.h"
+#include "PlaybackGroup.h"
 
 #include <algorithm>
-#include <deque>
-#include <optional>
-#include <unordered_map>
 
 namespace pto_mlir::cost {
-namespace {
 
-using isa::CorePlace;
-using isa::CrossFlags;
-
-bool reads(GlobalPath path) { return path == GlobalPath::ToUB || path == GlobalPath::ToL1; }
-
-struct EngineTime {
-  /// When it can take the next instruction; when all it took has its results; cycles.
-  double now = 0, done = 0, busy = 0, stalled = 0;
-  double reading = 0, writing = 0; // global memory
-  double lastEnd = -1e30;
-};
-
-struct Rates {
-  double secondsPerByte[6] = {}; // by GlobalPath
-};
-
-/// With so much traffic of HBM, and so many cores that read and write at a time.
 Rates ratesFor(const ChipInfo &chip, HbmTraffic hbm, double readers, double writers) {
   Rates rates;
   for (unsigned path = unsigned(GlobalPath::ToUB); path <= unsigned(GlobalPath::FromL0C); ++path) {
@@ -37,115 +14,6 @@ Rates ratesFor(const ChipInfo &chip, HbmTraffic hbm, double readers, double writ
   return rates;
 }
 
-/// The engines of cores that run together.
-class Group {
-public:
-  Group(const ChipInfo &chip, std::span<const CoreLog> cores, size_t firstCore, const Rates &rates, double begin,
-        const Span &span)
-      : chip(chip), rates(rates), span(span), firstCore(firstCore) {
-    std::vector<CorePlace> places;
-    for (size_t core = 0; core < cores.size(); ++core) {
-      places.push_back({cores[core].kind, cores[core].block, cores[core].subblock});
-      for (size_t e = 0; e < cores[core].engines.size(); ++e)
-        engines.push_back({&cores[core].engines[e], core, e});
-    }
-    times.assign(engines.size(), EngineTime{begin, begin});
-    crossFlags.reset(places);
-  }
-
-  /// Times engine by engine, core by core.
-  std::vector<EngineTime> run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (size_t e = 0; e < engines.size(); ++e)
-        moved |= advance(engines[e], times[e]);
-    }
-    return std::move(times);
-  }
-
-private:
-  struct Playing {
-    const EngineLog *log;
-    size_t core, engine, at = 0;
-  };
-
-  static void await(EngineTime &t, double token, double work) {
-    t.stalled += std::max(0.0, token - t.now);
-    t.now = std::max(t.now, token) + work;
-  }
-
-  /// As far as it comes; whether that is anywhere.
-  bool advance(Playing &engine, EngineTime &t) {
-    const std::vector<Event> &events = engine.log->events;
-    bool moved = false;
-    for (; engine.at < events.size(); ++engine.at, moved = true) {
-      const Event &event = events[engine.at];
-      if (event.kind == Event::Work)
-        work(engine, event, t);
-      else if (!signal(engine, event, t))
-        return moved;
-    }
-    return moved;
-  }
-
-  /// False where it must wait.
-  bool signal(Playing &engine, const Event &event, EngineTime &t) {
-    if (event.kind == Event::CrossAwait) {
-      std::optional<double> token = crossFlags.take(engine.core, event.channel);
-      if (token)
-        await(t, *token + chip.crossSeconds * chip.clock, event.work);
-      return token.has_value();
-    }
-    if (event.kind == Event::CrossRaise) {
-      t.now += event.work;
-      crossFlags.raise(
-          engine.core, isa::CrossMode(event.channel >> 8), event.channel & 255, std::max(t.now, t.done),
-          [](double &into, double other) { into = std::max(into, other); }, [](size_t, unsigned) {});
-      return true;
-    }
-    auto &tokens = channels[uint64_t(engine.core) << 32 | event.channel];
-    if (event.kind == Event::Signal) {
-      t.now += event.work;
-      tokens.push_back(std::max(t.now, t.done));
-      return true;
-    }
-    if (tokens.empty())
-      return false;
-    await(t, tokens.front(), event.work);
-    tokens.pop_front();
-    return true;
-  }
-
-  void work(Playing &engine, const Event &event, EngineTime &t) {
-    double start = t.now;
-    if (event.depends)
-      start = std::max(start, t.done);
-    double idle = start - t.lastEnd;
-    double duration = event.work + (event.depends || idle > 2 ? event.head : 0);
-    if (event.path != GlobalPath::Local) {
-      auto path = unsigned(event.path);
-      double moving = (double(event.bytes) * rates.secondsPerByte[path] + chip.pathStartSeconds[path]) * chip.clock;
-      duration += moving;
-      (reads(event.path) ? t.reading : t.writing) += moving;
-    }
-    t.busy += duration + (start - t.now);
-    t.now = t.lastEnd = start + duration;
-    t.done = t.now + event.tail;
-    if (span)
-      span(firstCore + engine.core, engine.engine, event, start, duration);
-  }
-
-  const ChipInfo &chip;
-  const Rates &rates;
-  const Span &span;
-  size_t firstCore;
-  std::vector<Playing> engines;
-  std::vector<EngineTime> times;
-  std::unordered_map<uint64_t, std::deque<double>> channels; // by core and channel
-  CrossFlags<double> crossFlags;
-};
-
-/// Adds what a group of cores that began at `start` did, and returns when it ended.
 double gather(const ChipInfo &chip, std::span<const CoreLog> cores, const std::vector<EngineTime> &times, double start,
               Playback &result) {
   double end = start;
@@ -167,13 +35,24 @@ double gather(const ChipInfo &chip, std::span<const CoreLog> cores, const std::v
   return end;
 }
 
+void averageOverCores(const ChipInfo &chip, std::span<const CoreLog> cores, Playback &result) {
+  unsigned numCores[2] = {};
+  for (const CoreLog &core : cores)
+    ++numCores[unsigned(core.kind)];
+  for (unsigned number = 0; number < kNumEngines; ++number) {
+    bool vector = number >= kFirstVectorEngine;
+    unsigned n = std::min(numCores[vector], chip.blocks * (vector ? 2 : 1)); // those that are there at a time
+    result.busy[number] /= std::max(n, 1u);
+    result.stalled[number] /= std::max(n, 1u);
+  }
+}
+
+namespace {
+
 Playback playAt(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, const Rates &rates, double begin,
                 const Span &span) {
   Playback result;
   result.end = begin;
-  unsigned numCores[2] = {};
-  for (const CoreLog &core : cores)
-    ++numCores[unsigned(core.kind)];
   // Blocks go to whatever part of the chip is free first.
   std::vector<double> freeAt(chip.blocks, begin);
   for (size_t i = 0; i < cores.size();) {
@@ -188,12 +67,7 @@ Playback playAt(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied,
     result.end = std::max(result.end, *place);
     i = last;
   }
-  for (unsigned number = 0; number < kNumEngines; ++number) {
-    bool vector = number >= kFirstVectorEngine;
-    unsigned n = std::min(numCores[vector], chip.blocks * (vector ? 2 : 1)); // those that are there at a time
-    result.busy[number] /= std::max(n, 1u);
-    result.stalled[number] /= std::max(n, 1u);
-  }
+  averageOverCores(chip, cores, result);
   return result;
 }
 
@@ -219,8 +93,7 @@ unsigned engineNumber(isa::CoreKind kind, isa::Pipe pipe) {
   }
 }
 
-Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin,
-              const Span &span) {
+Rates settledRates(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin) {
   double readers = 1, writers = 1;
   for (int round = 0; round < 3; ++round) {
     Playback guess = playAt(chip, cores, tied, ratesFor(chip, hbm, readers, writers), begin, {});
@@ -228,7 +101,12 @@ Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, H
     readers = std::max(1.0, round ? (readers + guess.reading / length) / 2 : guess.reading / length);
     writers = std::max(1.0, round ? (writers + guess.writing / length) / 2 : guess.writing / length);
   }
-  return playAt(chip, cores, tied, ratesFor(chip, hbm, readers, writers), begin, span);
+  return ratesFor(chip, hbm, readers, writers);
+}
+
+Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin,
+              const Span &span) {
+  return playAt(chip, cores, tied, settledRates(chip, cores, tied, hbm, begin), begin, span);
 }
 
 } // namespace pto_mlir::cost

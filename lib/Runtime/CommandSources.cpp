@@ -28,7 +28,7 @@ std::string CommandSources::find(const std::string &name, const std::string &eng
   for (const pmodel::StreamDesc &stream : kernel->second.streams) {
     const char *pipe = isa::pipeName(isa::Pipe(stream.pipe));
     if (!pipe || engine.substr(space + 1) != pipe ||
-        engine.starts_with("AIC") != (stream.coreKind == pmodel::CoreKind::AIC))
+        (engine.find("AIC") != std::string::npos) != (stream.coreKind == pmodel::CoreKind::AIC))
       continue;
     for (auto [first, source] : stream.sources)
       if (first <= word)

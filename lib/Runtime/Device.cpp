@@ -147,6 +147,18 @@ Status Device::runRanks(std::span<const pto_rank_launch> launches) {
                  "a launch failed: " + (status == PTO_ERROR_FAULT ? faultText(fault) : fieldText(fault.message))};
 }
 
+Result<std::vector<std::pair<double, double>>> Device::rankSeconds(size_t count) {
+  std::vector<std::pair<double, double>> times;
+  if (!coreTimes || !api->rank_seconds)
+    return times;
+  std::vector<double> begins(count), ends(count);
+  if (pto_status read = api->rank_seconds(context, begins.data(), ends.data(), count); read != PTO_OK)
+    return failure("cannot read how long launches took", read);
+  for (size_t i = 0; i < count; ++i)
+    times.emplace_back(begins[i], ends[i]);
+  return times;
+}
+
 Status Device::synchronize() {
   pto_status status = api->synchronize(context);
   return status == PTO_OK ? Status() : Status(failure("a launch failed", status));

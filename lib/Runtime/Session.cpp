@@ -215,7 +215,9 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
   return results;
 }
 
-static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime) {
+static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime, const VM *ranked) {
+  if (ranked && ranked->rankTrace())
+    return ranked->rankTrace();
   if (!runtime)
     return Failure{"this session runs launches in order: there are no tasks to trace"};
   if (!runtime->config().trace)
@@ -223,17 +225,22 @@ static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime) {
   return &runtime->trace();
 }
 
-bool Session::traced() const { return bool(traceOf(state->tasks.get())); }
+void Session::keepWindows(bool keeps) {
+  std::lock_guard lock(state->mutex);
+  state->windowsKept = keeps;
+}
+
+bool Session::traced() const { return bool(traceOf(state->tasks.get(), state->ranked)); }
 
 Status Session::writeTrace(const std::string &path) const {
   std::lock_guard lock(state->mutex);
-  auto trace = traceOf(state->tasks.get());
+  auto trace = traceOf(state->tasks.get(), state->ranked);
   return trace ? (*trace)->writeJson(path) : Status(trace.failure());
 }
 
 Result<std::string> Session::traceReport() const {
   std::lock_guard lock(state->mutex);
-  auto trace = traceOf(state->tasks.get());
+  auto trace = traceOf(state->tasks.get(), state->ranked);
   return trace ? Result<std::string>((*trace)->report()) : trace.failure();
 }
 

@@ -13,6 +13,8 @@ namespace pto_mlir::runtime {
 struct Session::State : LoadedModel {
   const pmodel::NetDesc *net = nullptr;
   std::vector<std::unique_ptr<VM>> programs; // one per variant of the net, made when first used
+  bool windowsKept = false;                  // from run to run
+  const VM *ranked = nullptr;                // of `programs`: the last one that ran on several devices
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 
   /// The program of a variant, prepared on first use.

@@ -190,8 +190,11 @@ Status Session::State::clearPresets(VM &vm, const VariantDesc &variant) {
 }
 
 Status Session::State::execute(VM &vm, const VariantDesc &variant) {
+  vm.keepWindows(windowsKept);
   if (Status status = vm.run(); !status)
     return status;
+  if (vm.hasRanks())
+    ranked = &vm;
   for (const IndexUse &index : computedIndices(vm, variant))
     if (Status status = checkIndex(*device, index); !status)
       return status;

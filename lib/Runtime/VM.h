@@ -6,6 +6,7 @@
 #include "TaskGraph.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Device.h"
+#include "pto_mlir/TaskRuntime/Trace.h"
 
 #include <span>
 #include <vector>
@@ -47,6 +48,10 @@ public:
   Status submit();
   /// Whether several devices run it: then at once, in `run` only.
   bool hasRanks() const { return isRanked; }
+  /// Whether windows keep what they hold from the last run, which did not fail, to the next one.
+  void keepWindows(bool keeps) { windowsKept = keeps; }
+  /// What ran on which device when, in the last run; null without ranks, and where the device does not measure it.
+  const tasks::Trace *rankTrace() const { return ranksTraced.end ? &ranksTraced : nullptr; }
   /// Null without tasks.
   StepTasks *stepTasks() { return tasks.get(); }
 
@@ -64,6 +69,8 @@ private:
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
     uint32_t rank = 0;           // the device, of several
+    std::string kernelName;      // of a launch on one of several devices
+    bool isCube = false;         // whether that has commands for cube cores
     std::vector<uint32_t> after; // launches of other devices that come first
     std::string tensors;         // computed by a launch
     size_t launch = 0;           // its number in code order
@@ -86,6 +93,7 @@ private:
   /// Orders launches of different devices that access the same memory outside of the windows.
   void orderRanks(const pmodel::ModelDesc &model);
   Status runRanks();
+  void traceRanks(const std::vector<std::pair<double, double>> &seconds);
   /// Launches a step; with what it may overlap, and to its end, where the device looks for races.
   Status launch(const Step &step);
   Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
@@ -99,6 +107,8 @@ private:
   std::vector<bool> swapped, secondWritten; // per tensor of the state
   bool replaces = false;
   bool isRanked = false;
+  bool windowsKept = false, windowsHold = false; // hold: what a run has left
+  tasks::Trace ranksTraced;
   uint64_t windows = 0; // bytes at the beginning of the workspace
   std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;

@@ -2,6 +2,8 @@
 #include "VM.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace pto_mlir::runtime {
 
@@ -35,6 +37,8 @@ void VM::orderRanks(const ModelDesc &model) {
     if (step.kind != Step::Launch)
       continue;
     KernelUse use = kernelUse(model.kernels[step.modelKernel]);
+    step.kernelName = model.kernels[step.modelKernel].name;
+    step.isCube = use.cube;
     std::vector<pto_arg> list = arguments(step);
     std::vector<Range> mine;
     for (size_t i = 0; i < list.size(); ++i) {
@@ -57,7 +61,7 @@ void VM::orderRanks(const ModelDesc &model) {
 
 Status VM::runRanks() {
   std::vector<std::byte> zeros(std::min<uint64_t>(windows, uint64_t(1) << 20));
-  for (uint64_t at = 0; at < windows; at += zeros.size())
+  for (uint64_t at = windowsKept && windowsHold ? windows : 0; at < windows; at += zeros.size())
     if (Status status = device->copyToDevice(workspace()->address() + at, zeros.data(),
                                              std::min<uint64_t>(windows - at, zeros.size()));
         !status)
@@ -72,7 +76,46 @@ Status VM::runRanks() {
     launches.push_back({step.rank, step.kernel, step.blocks, list.data(), list.size(), step.scalars.data(),
                         step.scalars.size(), step.after.data(), step.after.size()});
   }
-  return device->runRanks(launches);
+  ranksTraced = {};
+  windowsHold = false;
+  if (Status status = device->runRanks(launches); !status)
+    return status;
+  windowsHold = true;
+  auto seconds = device->rankSeconds(launches.size());
+  if (!seconds)
+    return seconds.failure();
+  if (!seconds->empty())
+    traceRanks(*seconds);
+  return {};
+}
+
+/// A launch is a task of one block on a track of its device, behind the one before it and those that it waits for.
+void VM::traceRanks(const std::vector<std::pair<double, double>> &seconds) {
+  auto ns = [](double time) { return uint64_t(std::llround(time * 1e9)); };
+  std::map<uint32_t, tasks::TaskId> last; // by device
+  tasks::Trace &trace = ranksTraced;
+  trace.isOfRanks = true;
+  for (const Step &step : steps)
+    for (unsigned kind = 0; kind < 2 && step.kind == Step::Launch; ++kind)
+      trace.cores[kind] = std::max(trace.cores[kind], step.rank + 1);
+  size_t number = 0;
+  for (const Step &step : steps) {
+    if (step.kind != Step::Launch)
+      continue;
+    tasks::TaskId id{number + 1};
+    auto [begin, end] = std::pair(ns(seconds[number].first), ns(seconds[number].second));
+    auto kind = step.isCube ? tasks::WorkerKind::Cube : tasks::WorkerKind::Vector;
+    uint32_t core = step.rank + (step.isCube ? 0 : trace.cores[0]), nobody = tasks::BlockRecord::kNoCore;
+    trace.blocks.push_back({id, step.tensors.empty() ? step.kernelName : step.tensors, step.kernelName, kind, core, 0,
+                            1, nobody, 0, 0, begin, begin, begin, end, end, end, false, false});
+    if (auto before = last.find(step.rank); before != last.end())
+      trace.edges.push_back({before->second, id, 0});
+    for (uint32_t other : step.after)
+      trace.edges.push_back({{other + 1}, id, 0});
+    last[step.rank] = id;
+    trace.end = std::max(trace.end, end);
+    ++number;
+  }
 }
 
 } // namespace pto_mlir::runtime

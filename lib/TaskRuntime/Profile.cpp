@@ -133,6 +133,13 @@ std::string Trace::report(size_t topKernels) const {
         double(summary.criticalPath) / 1e6,
         summary.makespan ? 100.0 * double(summary.criticalPath) / double(summary.makespan) : 0.0,
         summary.criticalTasks.size());
+  for (uint32_t rank = 0; isOfRanks && rank < cores[0]; ++rank) {
+    uint64_t last = 0, busy = 0;
+    for (const BlockRecord &block : blocks)
+      if (block.core % cores[0] == rank)
+        last = std::max(last, block.end), busy += block.end - block.start;
+    print("rank %-3u ends at %.3f ms, has launches for %.3f ms\n", rank, double(last) / 1e6, double(busy) / 1e6);
+  }
   std::vector<size_t> critical(summary.criticalTasks.size());
   std::iota(critical.begin(), critical.end(), size_t(0));
   std::sort(critical.begin(), critical.end(), [&](size_t a, size_t b) {
@@ -143,7 +150,7 @@ std::string Trace::report(size_t topKernels) const {
     print("%s%.40s %.3f us%s", i ? ", " : "longest on it: ", summary.criticalTasks[critical[i]].c_str(),
           double(summary.criticalTimes[critical[i]]) / 1e3, i + 1 == critical.size() ? "\n" : "");
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
-    if (cores[kind])
+    if (cores[kind] && !isOfRanks)
       print("%-12s %3u cores  busy %5.1f %%  idle with ready work %5.1f %%\n",
             std::string(workerKindName(WorkerKind(kind))).c_str(), cores[kind], 100 * summary.busy[kind],
             100 * summary.idleWithReady[kind]);

@@ -47,11 +47,13 @@ private:
     thread(kControl, 0, "orchestrator");
     for (uint32_t i = 0; i < trace.schedulers; ++i)
       thread(kControl, i + 1, "scheduler " + std::to_string(i));
-    label(kCores, 0, "process_name", "cores");
+    label(kCores, 0, "process_name", trace.isOfRanks ? "ranks" : "cores");
     uint32_t core = 0;
     for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
       for (uint32_t i = 0; i < trace.cores[kind]; ++i, ++core)
-        thread(kCores, core, std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i));
+        thread(kCores, core,
+               std::string(workerKindName(WorkerKind(kind))) + (trace.isOfRanks ? " of rank " : " ") +
+                   std::to_string(i));
   }
 
   void writeBlock(const BlockRecord &block) {

@@ -220,6 +220,11 @@ class InferenceSession:
         """As profile, one entry per kernel with its name, in the file's order."""
         return self._session.profile_kernels(reset)
 
+    def keep_windows(self, keeps: bool) -> None:
+        """Whether windows of a program of several ranks keep what they hold from one run to the next; else they are
+        zero when a run begins."""
+        self._session.keep_windows(keeps)
+
     def write_trace(self, path: str | os.PathLike) -> None:
         """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue
         depths."""

@@ -225,3 +225,31 @@ TEST(Ranks, WrongRunsAreRefused) {
   EXPECT_EQ(ranks.run({{0, kernel}}, {0}), PTO_ERROR_INVALID);
   EXPECT_EQ(ranks.run({}), PTO_OK);
 }
+
+TEST(TimedRanks, AWaitTakesUntilTheNotification) {
+  Ranks ranks(1, "timing");
+  TestKernel waits(CoreKind::AIV, 1), gives(CoreKind::AIV, 1), brief(CoreKind::AIV, 1);
+  waits.add(Pipe::S, isa::WaitCell{cell(0), 2, CellCompare::ge}); // both vector cores notify
+  gives.add(Pipe::S, isa::Loop{0, 0, 20000, 1})
+      .add(Pipe::S, isa::Add{1, Value::reg(0), 1})
+      .add(Pipe::S, isa::End{})
+      .add(Pipe::S, isa::Notify{cell(0), 1, NotifyMode::add});
+  brief.add(Pipe::S, isa::Li{0, 1});
+  uint32_t waiting = 0, giving = 0, other = 0;
+  ASSERT_EQ(ranks.device.load(waits, waiting), PTO_OK);
+  ASSERT_EQ(ranks.device.load(gives, giving), PTO_OK);
+  ASSERT_EQ(ranks.device.load(brief, other), PTO_OK);
+  ASSERT_EQ(ranks.run({{0, waiting}, {1, giving}, {0, other}, {2, other}}), PTO_OK) << ranks.fault.message;
+  double begins[4], ends[4];
+  const pto_device_api &api = *ranks.device.api;
+  ASSERT_EQ(api.rank_seconds(ranks.device.context, begins, ends, 4), PTO_OK);
+  EXPECT_EQ(begins[0], 0);
+  EXPECT_EQ(begins[1], 0);
+  EXPECT_GT(ends[1], 20000 / isa::chipInfo(isa::Arch::a3).clock);
+  EXPECT_GT(ends[0], ends[1]); // the wait sees the notification a moment later
+  EXPECT_LT(ends[0] - ends[1], 0.1 * ends[1]);
+  EXPECT_EQ(begins[2], ends[0]);     // launches of a device come one after another
+  EXPECT_LT(ends[3], 0.5 * ends[1]); // the third device has nothing to wait for
+  EXPECT_EQ(api.rank_seconds(ranks.device.context, begins, ends, 3), PTO_ERROR_INVALID);
+  EXPECT_GT(ranks.device.profile().cycles, 20000);
+}

@@ -19,11 +19,13 @@ namespace pto_mlir::cost {
 
 /// What an engine does next. Costs are in cycles.
 struct Event {
-  enum Kind : uint8_t { Work, Signal, Await, CrossRaise, CrossAwait } kind = Work;
+  enum Kind : uint8_t { Work, Signal, Await, CrossRaise, CrossAwait, CellNotify, CellAwait } kind = Work;
   GlobalPath path = GlobalPath::Local;
   bool depends = false; // on what its engine has not finished yet
   uint32_t op = 0;      // in its stream
-  uint32_t channel = 0; // of Signal and Await: a flag or a queue; of CrossRaise: mode << 8 | id; of CrossAwait: id
+  /// Of Signal and Await: a flag or a queue; of CrossRaise: mode << 8 | id; of CrossAwait: id; of cells: which one.
+  uint32_t channel = 0;
+  uint32_t note = 0; // of CellNotify: its number among those of the cell; of CellAwait: how many have to be there
   float head = 0, work = 0, tail = 0;
   uint64_t bytes = 0;
   uint32_t firstRun = 0, endRun = 0; // for whoever notes which bytes move
@@ -84,6 +86,26 @@ using Span = std::function<void(size_t core, size_t engine, const Event &event, 
 /// and the other way round: a few rounds settle it; `span` hears of the last.
 Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin,
               const Span &span = {});
+
+/// What a launch did on one device of several.
+struct RankLog {
+  uint32_t rank = 0;
+  std::span<const CoreLog> cores;
+  Tied tied = Tied::Block;
+  HbmTraffic hbm;
+  std::span<const uint32_t> after; ///< launches that have to end before it begins, by index
+};
+struct RankPlayback {
+  double begin = 0; ///< the launch itself included
+  Playback work;
+};
+using RankSpans = std::function<Span(size_t launch)>;
+
+/// Plays the launches of several devices from cycle `begin` on: those of a device one after another, the devices at the
+/// same time, waits for cells as long as the notes that they need take. The blocks of a launch that notifies or waits
+/// are all there at a time.
+std::vector<RankPlayback> playRanks(const ChipInfo &chip, std::span<const RankLog> launches, double begin,
+                                    const RankSpans &spans = {});
 
 } // namespace pto_mlir::cost
 

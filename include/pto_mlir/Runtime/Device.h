@@ -58,9 +58,11 @@ public:
   /// Queues a launch; launches run in order.
   Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments,
                 const std::vector<int64_t> &scalars = {});
-  /// Runs launches on several devices to their end; fails where there is but one device, or in another mode than
-  /// functional.
+  /// Runs launches on several devices to their end; fails where there is but one device.
   Status runRanks(std::span<const pto_rank_launch> launches);
+  /// When each of the `count` launches of the last `runRanks` began and ended, in device seconds since it began;
+  /// nothing where the device does not measure its own time.
+  Result<std::vector<std::pair<double, double>>> rankSeconds(size_t count);
   /// Whether `mayOverlap` has an effect: the device looks for races.
   bool looksForRaces() const { return racesFound; }
   /// Before a launch: its task, and the earlier ones that it may overlap (may_overlap in DeviceABI.h).

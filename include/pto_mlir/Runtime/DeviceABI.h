@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 6
+#define PTO_DEVICE_ABI_VERSION 7
 
 typedef struct pto_device_context pto_device_context;
 
@@ -148,6 +148,9 @@ typedef struct pto_device_api {
    * those after it, come behind all earlier ones. Holds for one launch, task 0 until the next call. Null, or without
    * effect, where the device does not look for them. */
   pto_status (*may_overlap)(pto_device_context *context, uint32_t task, const uint32_t *others, size_t num_others);
+  /* When each launch of the last run_ranks began and ended, in device seconds since it began; `count` is the number of
+   * launches. Null, or PTO_ERROR_INVALID, where the device does not measure its own time. */
+  pto_status (*rank_seconds)(pto_device_context *context, double *begins, double *ends, size_t count);
 } pto_device_api;
 
 /* The only exported symbol. */

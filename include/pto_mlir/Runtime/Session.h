@@ -100,6 +100,9 @@ public:
   /// The same per kernel, in the file's order. Kernels that no variant used so far launches are left out.
   Result<std::vector<KernelProfile>> profileKernels(bool reset = false);
 
+  /// Whether windows of a program of several ranks keep what they hold from one run to the next; else they are zero
+  /// when a run begins.
+  void keepWindows(bool keeps);
   /// Whether runs are recorded for `writeTrace` and `traceReport`.
   bool traced() const;
   /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows,

@@ -45,6 +45,8 @@ struct BlockedRecord {
 /// All records of a run; times in ns since its beginning.
 struct Trace {
   std::array<uint32_t, kNumWorkerKinds> cores = {};
+  /// Cores stand for devices of one run: the CUBE and the VECTOR core number r for device r.
+  bool isOfRanks = false;
   uint32_t schedulers = 0;
   std::vector<BlockRecord> blocks;
   std::vector<EdgeRecord> edges; ///< including edges from producers that had already completed

@@ -34,7 +34,7 @@ public:
   std::string ranksBegin(std::span<const RankLaunch> launches) override;
   void rankTurn(size_t launch) override;
   void rankLaunchEnd(size_t launch) override;
-  void ranksEnd() override;
+  void ranksEnd(std::span<pto_profile> costs) override;
   void groupBegin(const std::vector<CorePlace> &places) override;
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;

@@ -68,7 +68,7 @@ void Checker::rankLaunchEnd(size_t launch) {
     rankLaunches[launch].end = rank.known;
 }
 
-void Checker::ranksEnd() {
+void Checker::ranksEnd(std::span<pto_profile>) {
   ranks.clear();
   rankLaunches.clear();
   firstCore = 0;

@@ -164,6 +164,14 @@ pto_status coreSeconds(pto_device_context *context, double *seconds, size_t coun
   });
 }
 
+pto_status rankSeconds(pto_device_context *context, double *begins, double *ends, size_t count) {
+  return guarded(context, [&](Device &d) {
+    if (count && (!begins || !ends))
+      return d.error(PTO_ERROR_INVALID, "rank_seconds needs places for the seconds");
+    return d.rankSeconds({begins, count}, {ends, count});
+  });
+}
+
 pto_status profile(pto_device_context *context, pto_profile *out, int reset) {
   return guarded(context, [&](Device &d) {
     if (out)
@@ -210,7 +218,8 @@ const pto_device_api api = {PTO_DEVICE_ABI_VERSION,
                             runCore,
                             coreSeconds,
                             runRanks,
-                            mayOverlap};
+                            mayOverlap,
+                            rankSeconds};
 
 } // namespace
 

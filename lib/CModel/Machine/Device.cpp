@@ -246,14 +246,13 @@ pto_status Device::runRanks(std::span<const pto_rank_launch> launches, pto_fault
   auto begin = Clock::now();
   RankGroup group(arch, list, observer.get());
   std::optional<Fault> result = group.run();
+  std::vector<pto_profile> costs(list.size());
   if (observer)
-    observer->ranksEnd();
-  double each = list.empty() ? 0 : seconds(Clock::now() - begin) / double(list.size());
+    observer->ranksEnd(result ? std::span<pto_profile>() : costs);
   for (size_t i = 0; i < list.size(); ++i) {
-    pto_profile cost{};
-    cost.launches = 1;
-    cost.host_seconds = each;
-    count(*kernels[launches[i].kernel], group.counters[i], cost);
+    costs[i].launches = 1;
+    costs[i].host_seconds = seconds(Clock::now() - begin) / double(list.size());
+    count(*kernels[launches[i].kernel], group.counters[i], costs[i]);
   }
   if (!result)
     return PTO_OK;
@@ -278,6 +277,16 @@ pto_status Device::coreSeconds(std::span<double> out) {
     return error(PTO_ERROR_INVALID, "the last launch ran " + std::to_string(measured.size()) + " cores, not " +
                                         std::to_string(out.size()));
   std::copy(measured.begin(), measured.end(), out.begin());
+  return PTO_OK;
+}
+
+pto_status Device::rankSeconds(std::span<double> begins, std::span<double> ends) {
+  std::span<const RankTime> times = observer ? observer->rankTimes() : std::span<const RankTime>();
+  if (times.size() != ends.size())
+    return error(PTO_ERROR_INVALID, "the last run of several devices measured " + std::to_string(times.size()) +
+                                        " launches, not " + std::to_string(ends.size()));
+  for (size_t i = 0; i < times.size(); ++i)
+    begins[i] = times[i].begin, ends[i] = times[i].end;
   return PTO_OK;
 }
 

@@ -35,6 +35,8 @@ public:
   pto_status synchronize();
   /// Busy seconds of each core of the last launch; see core_seconds in DeviceABI.h.
   pto_status coreSeconds(std::span<double> out);
+  /// Times of the launches of the last run on several devices; see rank_seconds in DeviceABI.h.
+  pto_status rankSeconds(std::span<double> begins, std::span<double> ends);
   /// The accumulated cost of kernel `id` since the last reset.
   pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
 

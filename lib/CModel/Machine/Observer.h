@@ -23,6 +23,11 @@ struct LaunchState;
 struct Op;
 struct RankLaunch;
 
+/// When a launch of several devices began and ended, in device seconds since the run began.
+struct RankTime {
+  double begin = 0, end = 0;
+};
+
 /// All calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd. Those
 /// of a kernel with cross-core flags run in groups: all begin, are interleaved, then all end.
 class Observer {
@@ -47,7 +52,10 @@ public:
   virtual void rankTurn(size_t) {}
   /// The launch has ended without a fault.
   virtual void rankLaunchEnd(size_t) {}
-  virtual void ranksEnd() {}
+  /// `costs`: of each launch, to which the mode may add; empty after a fault.
+  virtual void ranksEnd(std::span<pto_profile>) {}
+  /// When each launch of the last such run began and ended, in device seconds; empty if the mode does not measure it.
+  virtual std::span<const RankTime> rankTimes() const { return {}; }
   /// Busy time of each core of the last launch in device seconds; empty if the mode does not measure it.
   virtual std::span<const double> coreSeconds() const { return {}; }
 

@@ -42,42 +42,58 @@ class DistributedCompiledProgram(CompiledProgram):
     """
 
     def __init__(self, program, config, *args, **keywords):
-        self.ranks, self._bound = config.ranks, {}
+        self.ranks, self._bound, self._keeps = config.ranks, {}, False
         self._own = {name: _on_tensors(held) for name, held in getattr(program, "sub_workers", {}).items()}
         super().__init__(program, config, *args, **keywords)
-        self.sub_workers = sub_worker_calls(program, main_of(program))
+        self.sub_workers, self._handed = sub_worker_calls(program, main_of(program))
 
-    def prepare(self, config=None, *, callbacks=None, sub_worker_overrides=None, extra_compiled=None, persistent=False):
+    def prepare(
+        self,
+        config=None,
+        *,
+        callbacks=None,
+        sub_worker_overrides=None,
+        extra_compiled=None,
+        persistent=False,
+        reset_persistent_windows=True,
+    ):
         """A DistributedWorker that runs this program, and `extra_compiled`. `callbacks` and `sub_worker_overrides`:
-        what SubWorkers do, by name. ValueError for one that is not bound, or that the program does not call. `config`
-        and `persistent` say how much is set up before the first run: windows are zero at the start of each."""
+        what SubWorkers do, by name. ValueError for one that is not bound, or that the program does not call. With
+        `persistent` and without `reset_persistent_windows` windows keep what they hold from one run of the worker to
+        the next; else they are zero at the start of each. `config` says nothing more."""
         from pypto.runtime.distributed_worker import DistributedWorker
 
-        return DistributedWorker([self, *(extra_compiled or [])], {**(callbacks or {}), **(sub_worker_overrides or {})})
+        bound = {**(callbacks or {}), **(sub_worker_overrides or {})}
+        keeps = persistent and not reset_persistent_windows
+        return DistributedWorker([self, *(extra_compiled or [])], bound, keeps_windows=keeps)
 
-    def run_with(self, callbacks, *args, **keywords):
-        """Runs with SubWorkers by name."""
-        self._bound = callbacks
+    def run_with(self, callbacks, *args, keeps_windows=False, **keywords):
+        """Runs with SubWorkers by name. `keeps_windows`: with what windows hold from the last run."""
+        self._bound, self._keeps = callbacks, keeps_windows
         try:
             return self(*args, **keywords)
         finally:
-            self._bound = {}
+            self._bound, self._keeps = {}, False
 
     def _of_sizes(self, sizes):
         made = super()._of_sizes(sizes)
-        made._bound = self._bound
+        made._bound, made._keeps = self._bound, self._keeps
         return made
 
     def launch(self, values, args=()):
         """As for every program; then the SubWorkers that it calls, in order."""
+        from pypto.jit.arguments import read
+
         bound = {**self._own, **self._bound}
         for name, _ in self.sub_workers:
             if name not in bound:
                 raise ValueError(f"{self._name}: the SubWorker {name} is not bound; use prepare(callbacks=)")
+        self._session.keep_windows(self._keeps)
         returned = super().launch(values, args)
+        handed = dict(zip(self._handed, (read(name, returned[i]) for i, name in enumerate(self._handed)), strict=True))
         for name, names in self.sub_workers:
-            bound[name]([values[each] for each in names])
-        return returned
+            bound[name]([{**values, **handed}[each] for each in names])
+        return returned[len(handed) :]
 
 
 def _on_tensors(function):
@@ -93,10 +109,12 @@ def _on_tensors(function):
 
 
 def sub_worker_calls(program, main):
-    """(SubWorker, names of the parameters that it gets) of each call in the host level. UnsupportedFeatureError for
-    calls in loops and branches, and for tensors that are no parameters."""
+    """(SubWorker, names of the tensors that it gets) of each call in the host level, and those of them that the host
+    level makes, which are the first results of a run. UnsupportedFeatureError for calls in loops and branches, and for
+    tensors of other origin."""
     workers = {each.name for each in program.functions.values() if each.role == ir.Role.SubWorker}
-    roots, found = {param: param.name_hint for param in main.params}, []
+    roots, found, handed = {param: param.name_hint for param in main.params}, [], []
+    made = set()
     for stmt in statements_in_order(main.body):
         call = getattr(stmt, "value", None) or getattr(stmt, "expr", None)
         if isinstance(stmt, ir.ReturnStmt) or not isinstance(call, (ir.Call, ir.Var)):
@@ -107,9 +125,18 @@ def sub_worker_calls(program, main):
             names = [roots.get(each) for each in call.args]
             if None in names:
                 raise UnsupportedFeatureError(
-                    f"{call.op.name}: a SubWorker gets parameters of the host level", stmt.span
+                    f"{call.op.name}: a SubWorker gets parameters of the host level, and tensors that it makes",
+                    stmt.span,
                 )
             found.append((call.op.name, names))
+            handed += [name for name in dict.fromkeys(names) if name in made and name not in handed]
+            written = program.functions[call.op.name].param_directions
+            outputs = [name for name, each in zip(names, written, strict=True) if each != ir.ParamDirection.In]
+            if isinstance(stmt, ir.AssignStmt) and len(outputs) == 1:
+                roots[stmt.var] = outputs[0]
+        elif isinstance(stmt, ir.AssignStmt) and call.op.name in ("tensor.create", "tensor.create_tensor"):
+            roots[stmt.var] = f"{stmt.var.name_hint} {len(made)}"
+            made.add(roots[stmt.var])
         elif isinstance(stmt, ir.AssignStmt) and isinstance(call.op, ir.GlobalVar):
             function = program.functions.get(call.op.name)
             numbers = returned_parameters(function) if function is not None else []
@@ -118,7 +145,7 @@ def sub_worker_calls(program, main):
             if len(given) == 1:
                 roots[stmt.var] = roots.get(given[0])
     _refuse_nested(statements_in_order(main.body), workers)
-    return found
+    return found, handed
 
 
 def _refuse_nested(body, workers):

@@ -28,14 +28,16 @@ class RunHandle:
 class DistributedWorker(Worker):
     """Runs programs of several ranks, as a context manager or closed by hand. `callbacks`: what SubWorkers do, by name;
     each gets a list of tensors (`pypto.runtime.distributed_runner._tensor_from_continuous`). `inherited_host_tensors`
-    say what processes of a real machine share, and change nothing. ValueError for SubWorkers that are not bound, and
+    say what processes of a real machine share, and change nothing. `keeps_windows`: windows
+    keep what they hold from run to run. ValueError for SubWorkers that are not bound, and
     for names that no program calls; RuntimeError for use after close."""
 
-    def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None):
+    def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None, keeps_windows=False):
         super().__init__()
         if isinstance(programs, DistributedCompiledProgram):
             programs = [programs]
         self._programs, self._callbacks = list(programs), dict(callbacks or {})
+        self._keeps_windows, self._have_run = keeps_windows, set()
         for program in self._programs:
             if not isinstance(program, DistributedCompiledProgram):
                 raise TypeError(f"DistributedWorker: expects programs of several ranks, not {type(program).__name__}")
@@ -68,7 +70,10 @@ class DistributedWorker(Worker):
         self._open("run")
         self.register(program)
         self._check_owner([*args, *keywords.values()])
-        return program.run_with(self._callbacks, *args, **keywords)
+        keeps = self._keeps_windows and id(program) in self._have_run
+        returned = program.run_with(self._callbacks, *args, keeps_windows=keeps, **keywords)
+        self._have_run.add(id(program))
+        return returned
 
     def submit(self, program, *args, **keywords) -> RunHandle:
         """As run; gives a handle."""

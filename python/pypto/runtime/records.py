@@ -55,10 +55,13 @@ def recorded(compiled, wanted, folder):
 
 
 def run(compiled, memory):
-    """Runs once and writes what is recorded into dfx_outputs. ValueError for several ranks."""
+    """Runs once and writes what is recorded into dfx_outputs. ValueError for arguments of several ranks."""
     wanted, folder = compiled.recording
-    if getattr(compiled, "ranks", 1) > 1:
-        raise ValueError(f"runs are recorded on one device, and {compiled.name} runs on {compiled.ranks} ranks")
+    if wanted.enable_dump_args and getattr(compiled, "ranks", 1) > 1:
+        raise ValueError(
+            f"arguments are recorded on one device, one task after another, and {compiled.name} runs on "
+            f"{compiled.ranks} ranks, which wait for each other"
+        )
     folder = Path(folder or default_folder(compiled.program_name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
     if wanted.enable_dump_args:
@@ -89,13 +92,55 @@ def timed(compiled, memory, wanted, folder):
     made = tasks(events, names)
     if wanted.enable_chip_swimlane:
         (folder / "merged_swimlane.json").write_text(text)
+    if wanted.enable_pmu:
+        counters(session.profile_kernels(), wanted.enable_pmu, folder / "pmu.csv")
+    if not _is_of_ranks(events):
+        return _write(compiled, wanted, made, names, folder)
+    for (rank, dispatch), part in dispatches(compiled, made).items():
+        inside = folder / f"rank{rank}" / f"d{dispatch}"
+        inside.mkdir(parents=True, exist_ok=True)
+        _write(compiled, wanted, part, names, inside)
+        if wanted.enable_chip_swimlane:
+            numbers = {each["task_id"] for each in part}
+            shown = [each for each in events if each["ph"] == "M" or _task_of(each) in numbers]
+            name = f"merged_swimlane_{compiled.program_name}.json"
+            (inside / name).write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": shown}) + "\n")
+    return None
+
+
+def _is_of_ranks(events):
+    return any(each["name"] == "process_name" and each["args"]["name"] == "ranks" for each in events)
+
+
+def _task_of(event):
+    task = event.get("args", {}).get("task")
+    return None if task is None else _number(task)
+
+
+def dispatches(compiled, made):
+    """The tasks of each call of the host level, by (rank, number of the call on it): a task for each launch. What they
+    hand on to tasks of other calls is left out."""
+    from pypto.runtime import dumps
+
+    found = {}
+    for launch, task in zip(dumps.launches_of(compiled)["launches"], made, strict=True):
+        found.setdefault((launch["rank"], launch["dispatch"]), []).append(task)
+    for part in found.values():
+        numbers = {each["task_id"] for each in part}
+        for each in part:
+            each["fanout"] = [number for number in each["fanout"] if number in numbers]
+            each["fanout_count"] = len(each["fanout"])
+    return found
+
+
+def _write(compiled, wanted, made, names, folder):
+    """What is wanted of these tasks. Of several ranks the swimlane comes with the dependencies."""
+    if wanted.enable_chip_swimlane:
         _swimlane(compiled, wanted.enable_chip_swimlane, made, names, folder)
-    if wanted.enable_dep_gen:
+    if wanted.enable_dep_gen or (wanted.enable_chip_swimlane and getattr(compiled, "ranks", 1) > 1):
         edges = [{"pred": each["task_id"], "succ": succ} for each in made for succ in each["fanout"]]
         shown = [{"task_id": each["task_id"], "name": each["name"]} for each in made]
         (folder / "deps.json").write_text(json.dumps({"tasks": shown, "edges": edges}, indent=1) + "\n")
-    if wanted.enable_pmu:
-        counters(session.profile_kernels(), wanted.enable_pmu, folder / "pmu.csv")
     if wanted.enable_scope_stats:
         (folder / "scope_stats").mkdir(exist_ok=True)
         lines = [json.dumps(each) + "\n" for each in rings(made)]
@@ -158,7 +203,7 @@ def tasks(events, names):
     """A record for each task of a trace that ran on cores, by its number: from the start of its first block to the end
     of its last one, on the core of the block that took longest; `fanout`: the tasks that waited for it."""
     cores = {
-        each["tid"]: each["args"]["name"].rpartition(" ")[0]
+        each["tid"]: each["args"]["name"].partition(" ")[0]
         for each in events
         if each["ph"] == "M" and each["pid"] == 2 and each["name"] == "thread_name"
     }
