@@ -1,5 +1,6 @@
 // Launches of an orchestrator: kernels by how their tensors are passed.
 #include "Orchestrator.h"
+#include "TensorsToTiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
