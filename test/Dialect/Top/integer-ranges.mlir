@@ -82,3 +82,21 @@ func.func @main(%x: tensor<4xui8>) -> tensor<4xui8> {
   %0 = top.add %x, %x : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   return %0 : tensor<4xui8>
 }
+
+// -----
+
+// A running sum of booleans counts to four, also with the zeros in front of it.
+// CHECK-LABEL: @main(
+// CHECK-NOT: top.host
+// CHECK: top.add {{.*}} tensor<4xi32>
+// CHECK: top.add {{.*}} tensor<4xi32>
+func.func @main(%x: tensor<4xi1>) -> tensor<4xi64> {
+  %0 = top.cast %x {to = i64} : (tensor<4xi1>) -> tensor<4xi64>
+  %1 = top.slice %0 {starts = array<i64: 0>, ends = array<i64: 3>, steps = array<i64: 1>} : (tensor<4xi64>) -> tensor<3xi64>
+  %2 = top.pad %1 {pads = array<i64: 1, 0>, value = 0.0 : f64} : (tensor<3xi64>) -> tensor<4xi64>
+  %3 = top.add %0, %2 : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %4 = top.slice %3 {starts = array<i64: 0>, ends = array<i64: 2>, steps = array<i64: 1>} : (tensor<4xi64>) -> tensor<2xi64>
+  %5 = top.pad %4 {pads = array<i64: 2, 0>, value = 0.0 : f64} : (tensor<2xi64>) -> tensor<4xi64>
+  %6 = top.add %3, %5 : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  return %6 : tensor<4xi64>
+}

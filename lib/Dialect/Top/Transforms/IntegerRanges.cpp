@@ -37,7 +37,7 @@ Range product(Range a, Range b) {
   return {low, high};
 }
 
-/// A bound of a clip; infinities are far outside of what the device holds.
+/// A bound of a clip, or what a pad fills; infinities are far outside of what the device holds.
 __int128 whole(const APFloat &bound) {
   return static_cast<__int128>(std::clamp(bound.convertToDouble(), -0x1p62, 0x1p62));
 }
@@ -202,6 +202,10 @@ private:
           if (std::optional<APFloat> most = clip.getMax())
             range = {std::min(range.low, whole(*most)), std::min(range.high, whole(*most))};
           return range;
+        })
+        .Case([&](PadOp pad) {
+          __int128 filling = whole(pad.getValue());
+          return left().joined({filling, filling});
         })
         .Case([&](ResizeOp resize) { return resize.getMode() == "nearest" ? left().joined({0, 0}) : kDevice; })
         .Case([&](TopKIndicesOp topK) {
