@@ -72,6 +72,11 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
   }
 }
 
+/// Whether a wait for `wanted` passes a cell that holds `held`.
+inline bool satisfies(CellCompare mode, int64_t held, int64_t wanted) {
+  return mode == CellCompare::ge ? held >= wanted : held == wanted;
+}
+
 /// Whether the instruction writes a tile in the memory of another core of its block.
 inline bool writesPeer(Opcode opcode) {
   for (const OperandInfo &operand : infoOf(opcode).operands)

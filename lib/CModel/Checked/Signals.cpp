@@ -1,5 +1,7 @@
 #include "Checked/Signals.h"
 
+#include "pto_mlir/ISA/Codec.h"
+
 #include <algorithm>
 
 namespace pto_mlir::cmodel {
@@ -47,7 +49,7 @@ void Signals::wait(uint64_t address, isa::CellCompare mode, int64_t wanted, Cloc
     if (clock[note.event.engine] >= note.event.time)
       continue;
     std::optional<int32_t> held = without(cell, note);
-    if (!held || (mode == isa::CellCompare::ge ? *held < wanted : *held != wanted))
+    if (!held || !isa::satisfies(mode, *held, wanted))
       join(clock, note.clock);
   }
   // What this engine knows of need not be asked for again.

@@ -1,5 +1,7 @@
 #include "Insns/Insns.h"
 
+#include "pto_mlir/ISA/Codec.h"
+
 #include <cstring>
 
 namespace pto_mlir::cmodel {
@@ -12,8 +14,7 @@ void execute(const isa::WaitCell &insn, Core &core) {
     return core.fault(FaultKind::OutOfRange, "the cell lies outside the argument");
   int32_t held = 0;
   std::memcpy(&held, view.base, sizeof held);
-  int64_t wanted = insn.value.value;
-  if (insn.mode == isa::CellCompare::ge ? held < wanted : held != wanted)
+  if (!isa::satisfies(insn.mode, held, insn.value.value))
     return core.engine().block();
   core.counters.bytesRead += sizeof held;
 }

@@ -73,9 +73,7 @@ void Timer::noteCell(Core &core, cost::Event &event) {
   } else if (resolved.opcode == isa::Opcode::WaitCell) {
     const auto &wait = resolved.as<isa::WaitCell>();
     const Cell &cell = cellAt(core.view(wait.src).base);
-    auto fails = [&](int32_t held) {
-      return wait.mode == isa::CellCompare::ge ? held < wait.value.value : held != wait.value.value;
-    };
+    auto fails = [&](int32_t held) { return !isa::satisfies(wait.mode, held, wait.value.value); };
     // The last note of those by which the cell came to satisfy it.
     auto last = std::find_if(cell.values.rbegin(), cell.values.rend(), fails);
     event.kind = cost::Event::CellAwait;
