@@ -104,6 +104,17 @@ static bool isNarrowCast(Operation *op) {
   return isNarrowFloat(from) || (storageType(to).getIntOrFloatBitWidth() <= 8 && !to.isInteger(8) && !to.isInteger(1));
 }
 
+// A product of float constants (low-rank updates of weights, spectral norms) that takes no seconds, in which a run on
+// the engines would be done.
+static bool isSmallFloatProduct(MatMulOp product) {
+  constexpr int64_t mostTerms = int64_t(1) << 31;
+  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+  auto left = cast<RankedTensorType>(product.getLhs().getType());
+  int64_t terms = left.getShape().take_back(2)[product.getTransposeA() ? 0 : 1];
+  return isFloat(product.getType()) && llvm::all_of(product->getOperandTypes(), isFloat) && terms != 0 &&
+         product.getType().getNumElements() <= mostTerms / terms;
+}
+
 std::optional<Weight> evaluate(Operation *op) {
   if (!isa_and_nonnull<TopDialect>(op->getDialect()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
     return std::nullopt;
@@ -123,14 +134,17 @@ std::optional<Weight> evaluate(Operation *op) {
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
   auto host = dyn_cast<HostOp>(op);
-  bool selects = isa<TopKValuesOp, TopKIndicesOp, GatherElementsOp, ScatterOp>(op) || isNarrowCast(op);
-  std::optional<std::vector<char>> bytes =
-      host      ? evaluateHost(host.getKernel(), host.getParametersAttr(), type, operands)
-      : selects ? evaluateHost(op->getName().stripDialect(), op->getAttrDictionary(), type, operands)
-                : evaluateMovement(op, operands);
-  if ((host || selects) && !bytes)
+  auto product = dyn_cast<MatMulOp>(op);
+  if (product && !isSmallFloatProduct(product))
     return std::nullopt;
-  for (auto *part : {evaluateLogic, evaluateReduction, evaluateProduct, evaluateBatchNorm, evaluateElementwise})
+  bool isOfHost = product || isa<TopKValuesOp, TopKIndicesOp, GatherElementsOp, ScatterOp>(op) || isNarrowCast(op);
+  std::optional<std::vector<char>> bytes =
+      host       ? evaluateHost(host.getKernel(), host.getParametersAttr(), type, operands)
+      : isOfHost ? evaluateHost(op->getName().stripDialect(), op->getAttrDictionary(), type, operands)
+                 : evaluateMovement(op, operands);
+  if ((host || isOfHost) && !bytes)
+    return std::nullopt;
+  for (auto *part : {evaluateLogic, evaluateReduction, evaluateBatchNorm, evaluateElementwise})
     if (!bytes)
       bytes = part(op, operands);
   if (!bytes)

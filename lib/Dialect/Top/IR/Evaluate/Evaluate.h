@@ -1,5 +1,5 @@
 // The parts of evaluate(): elementwise arithmetic, logic and selection, data movement, reductions,
-// products, batch normalisation.
+// batch normalisation.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 
@@ -13,7 +13,6 @@ std::optional<std::vector<char>> evaluateElementwise(mlir::Operation *op, llvm::
 std::optional<std::vector<char>> evaluateLogic(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateReduction(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
-std::optional<std::vector<char>> evaluateProduct(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateBatchNorm(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 
 /// Row-major strides of a shape, in elements.
