@@ -1,5 +1,5 @@
 // Resize and Upsample: sizes and scales of all dimensions are made explicit.
-#include "../Registry.h"
+#include "Resize.h"
 
 #include <cmath>
 
@@ -84,11 +84,44 @@ static LogicalResult finish(Node &node, const Request &request, SmallVector<Name
   return node.result<top::ResizeOp>(node.input(0), attributes);
 }
 
-// Resize 10 and Upsample have no coordinate modes: the source is x / scale, rounded down.
+std::optional<ResizeAttributes> readResize(Node &node) {
+  int64_t rank = node.type(0).getRank();
+  ResizeAttributes read;
+  read.mode = node.stringAttr("mode", "nearest");
+  read.coordinates = node.stringAttr("coordinate_transformation_mode", "half_pixel");
+  read.nearest = node.stringAttr("nearest_mode", "round_prefer_floor");
+  read.cubicA = node.floatAttr("cubic_coeff_a", -0.75);
+  read.excludeOutside = node.intAttr("exclude_outside", 0);
+  read.extrapolation = node.floatAttr("extrapolation_value", 0);
+  read.axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (node.opset() < 18)
+    return read;
+  read.antialias = node.intAttr("antialias", 0);
+  read.policy = node.stringAttr("keep_aspect_ratio_policy", read.policy);
+  if (std::optional<SmallVector<int64_t>> given = node.intsAttr("axes")) {
+    if (!node.axes(*given, rank))
+      return std::nullopt;
+    read.axes = llvm::map_to_vector(*given, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
+  }
+  if (read.policy == "stretch" || read.policy == "not_larger" || read.policy == "not_smaller")
+    return read;
+  (void)node.error("attribute 'keep_aspect_ratio_policy' must be stretch, not_larger or not_smaller, not '" +
+                   read.policy + "'");
+  return std::nullopt;
+}
+
+SmallVector<NamedAttribute> upsampleAttributes(Node &node) {
+  OpBuilder &b = node.builder();
+  std::string mode = node.stringAttr("mode", "nearest");
+  return {node.named("mode", b.getStringAttr(mode == "bilinear" ? "linear" : mode)),
+          node.named("coordinates", b.getStringAttr("asymmetric")),
+          node.named("nearest_mode", b.getStringAttr("simple"))};
+}
+
 static LogicalResult importUpsample(Node &node) {
   int64_t rank = node.type(0).getRank();
   Request request{SmallVector<int64_t>(node.type(0).getShape()), SmallVector<double>(rank, 1), {}};
-  std::string mode = node.stringAttr("mode", "nearest");
+  SmallVector<NamedAttribute> attributes = upsampleAttributes(node);
   SmallVector<double> scales;
   if (node.opset() < 9) {
     const ::onnx::AttributeProto *attribute = node.attr("scales");
@@ -101,42 +134,27 @@ static LogicalResult importUpsample(Node &node) {
       return failure();
     scales.assign(given->begin(), given->end());
   }
-  OpBuilder &b = node.builder();
   if (failed(applyScales(node, scales, llvm::to_vector(llvm::seq<int64_t>(0, rank)), request)))
     return failure();
-  return finish(node, request,
-                {node.named("mode", b.getStringAttr(mode == "bilinear" ? "linear" : mode)),
-                 node.named("coordinates", b.getStringAttr("asymmetric")),
-                 node.named("nearest_mode", b.getStringAttr("simple"))});
+  return finish(node, request, attributes);
 }
 
 static LogicalResult importResize(Node &node) {
   int64_t rank = node.type(0).getRank();
+  std::optional<ResizeAttributes> read = readResize(node);
+  if (!read)
+    return failure();
+  ArrayRef<int64_t> axes = read->axes;
   Request request{SmallVector<int64_t>(node.type(0).getShape()), SmallVector<double>(rank, 1), {}};
   OpBuilder &b = node.builder();
-  std::string mode = node.stringAttr("mode", "nearest"),
-              coordinates = node.stringAttr("coordinate_transformation_mode", "half_pixel");
-  std::string nearest = node.stringAttr("nearest_mode", "round_prefer_floor"), policy = "stretch";
-  SmallVector<NamedAttribute> attributes{node.named("mode", b.getStringAttr(mode)),
-                                         node.named("coordinates", b.getStringAttr(coordinates)),
-                                         node.named("nearest_mode", b.getStringAttr(nearest)),
-                                         node.f64("cubic_coeff_a", node.floatAttr("cubic_coeff_a", -0.75)),
-                                         node.flag("exclude_outside", node.intAttr("exclude_outside", 0)),
-                                         node.f64("extrapolation_value", node.floatAttr("extrapolation_value", 0))};
-  // Axes in the order of scales, sizes and roi.
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (node.opset() >= 18) {
-    attributes.push_back(node.flag("antialias", node.intAttr("antialias", 0)));
-    policy = node.stringAttr("keep_aspect_ratio_policy", policy);
-    if (std::optional<SmallVector<int64_t>> given = node.intsAttr("axes")) {
-      if (!node.axes(*given, rank))
-        return failure();
-      axes = llvm::map_to_vector(*given, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
-    }
-  }
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
-    return node.error("attribute 'keep_aspect_ratio_policy' must be stretch, not_larger or not_smaller, not '" +
-                      policy + "'");
+  SmallVector<NamedAttribute> attributes{node.named("mode", b.getStringAttr(read->mode)),
+                                         node.named("coordinates", b.getStringAttr(read->coordinates)),
+                                         node.named("nearest_mode", b.getStringAttr(read->nearest)),
+                                         node.f64("cubic_coeff_a", read->cubicA),
+                                         node.flag("exclude_outside", read->excludeOutside),
+                                         node.f64("extrapolation_value", read->extrapolation)};
+  if (node.opset() >= 18)
+    attributes.push_back(node.flag("antialias", read->antialias));
   if (isEmpty(node, 2) == isEmpty(node, 3))
     return node.error(isEmpty(node, 2) ? "needs scales or sizes" : "has both scales and sizes");
   if (isEmpty(node, 3)) {
@@ -145,10 +163,10 @@ static LogicalResult importResize(Node &node) {
       return failure();
   } else {
     std::optional<SmallVector<int64_t>> sizes = node.ints(3, "sizes");
-    if (!sizes || failed(applySizes(node, *sizes, axes, policy, request)))
+    if (!sizes || failed(applySizes(node, *sizes, axes, read->policy, request)))
       return failure();
   }
-  if (coordinates == "tf_crop_and_resize") {
+  if (read->coordinates == "tf_crop_and_resize") {
     if (isEmpty(node, 1))
       return node.error("tf_crop_and_resize needs a roi");
     std::optional<std::vector<double>> roi = floats(node, 1, "roi");
