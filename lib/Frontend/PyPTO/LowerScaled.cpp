@@ -1,5 +1,6 @@
 // Scales of block-scaled products: codes of 8 bits, a pair of groups of 32 along k in each element of 16 bits.
 #include "Lowering.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 constexpr int64_t kLines = 16; ///< rows of the left scales, columns of the right ones, in one box of memory
 constexpr int64_t kPair = 2;   ///< groups in one box
-
-int64_t ceilTo(int64_t extent, int64_t step) { return (extent + step - 1) / step * step; }
 
 } // namespace
 
@@ -37,12 +36,12 @@ pto::TileBufType scaleTileType(MLIRContext &context, const ir::TileType &type) {
   };
   const auto &valid = view.valid_shape.empty() ? type.shape_ : view.valid_shape;
   int64_t lines = known(type.shape_, !left), groups = known(type.shape_, left);
-  int64_t validLines = known(valid, !left), validGroups = ceilTo(known(valid, left), kPair);
+  int64_t validLines = known(valid, !left), validGroups = roundUp(known(valid, left), kPair);
   CHECK(groups % kPair == 0) << "scales of " << groups << " groups of 32; k must be a multiple of 64";
   if (inMat) {
     CHECK(lines % kLines == 0) << "scales of " << lines << (left ? " rows" : " columns")
                                << "; they lie in memory in boxes of " << kLines;
-    groups /= kPair, validGroups /= kPair, validLines = ceilTo(validLines, kLines);
+    groups /= kPair, validGroups /= kPair, validLines = roundUp(validLines, kLines);
   } else {
     groups *= ir::kScaleGroup, validGroups *= ir::kScaleGroup;
   }

@@ -9,13 +9,6 @@ namespace pto_mlir::pypto_frontend {
 
 namespace {
 
-int64_t product(ArrayRef<int64_t> extents) {
-  int64_t made = 1;
-  for (int64_t extent : extents)
-    made *= extent;
-  return made;
-}
-
 class AxisExchange {
 public:
   AxisExchange(OpBuilder &b, Location loc) : b(b), loc(loc) {}
@@ -23,15 +16,16 @@ public:
   /// The two last axes, matrix by matrix.
   void inner(Value from, Value to, ArrayRef<int64_t> extents, Value scratch) {
     int64_t rows = extents[extents.size() - 2], columns = extents.back();
-    for (int64_t i = 0, batches = product(extents.drop_back(2)); i < batches; ++i)
+    for (int64_t i = 0, batches = ShapedType::getNumElements(extents.drop_back(2)); i < batches; ++i)
       b.create<pto::TTransOp>(loc, rowsOf(from, i * rows, rows), scratch, rowsOf(to, i * columns, columns));
   }
 
   /// Two axes in front of the last one: what is behind them is moved as a whole.
   void outer(Value from, Value to, ArrayRef<int64_t> extents, int64_t left, int64_t right) {
-    int64_t outer = product(extents.take_front(left)), first = extents[left], second = extents[right];
-    int64_t middle = product(extents.slice(left + 1, right - left - 1));
-    int64_t rows = product(extents.slice(right + 1).drop_back());
+    int64_t outer = ShapedType::getNumElements(extents.take_front(left)), first = extents[left],
+            second = extents[right];
+    int64_t middle = ShapedType::getNumElements(extents.slice(left + 1, right - left - 1));
+    int64_t rows = ShapedType::getNumElements(extents.slice(right + 1).drop_back());
     for (int64_t block = 0; block < outer * first * middle * second; ++block) {
       int64_t j = block % second, m = block / second % middle, i = block / second / middle % first;
       int64_t target = ((block / second / middle / first * second + j) * middle + m) * first + i;
@@ -91,7 +85,7 @@ Value Lowering::transpose(const ir::OpView &call, const ir::CallPtr &op, const i
     from = scratch(type);
     exchange.outer(source, from, extents, left, rank - 2);
     std::swap(extents[left], extents[rank - 2]);
-    to = scratch(shaped(product(extents) / extents[rank - 2], extents[rank - 2]));
+    to = scratch(shaped(ShapedType::getNumElements(extents) / extents[rank - 2], extents[rank - 2]));
   }
   exchange.inner(from, to, extents, given ? given : scratch(shaped(extents[rank - 2], extents[rank - 1])));
   std::swap(extents[rank - 1], extents[rank - 2]);

@@ -1,4 +1,5 @@
 // Launches of an orchestrator: kernels by how their tensors are passed.
+#include "Calls.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
 
@@ -24,20 +25,6 @@ int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
     fail(span, "an integer is needed here");
   return *integer;
 }
-
-/// Whether a kernel calls any operation, and whether it asks for its block.
-class Calls : public ir::IRVisitor {
-public:
-  bool found = false, asksForBlock = false, defers = false;
-
-protected:
-  void VisitExpr_(const ir::CallPtr &op) override {
-    found = true;
-    defers |= op->op_->name_ == "comm.defer_wait";
-    asksForBlock |= op->op_->name_ == "tile.get_block_idx" || op->op_->name_ == "tile.get_block_num";
-    ir::IRVisitor::VisitExpr_(op);
-  }
-};
 
 } // namespace
 

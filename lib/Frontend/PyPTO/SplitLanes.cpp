@@ -1,5 +1,6 @@
 // Scopes with pl.split_aiv: what each vector core does becomes a kernel of its own, and what the cube core does between
 // becomes others; what one core has of another goes through global memory.
+#include "Calls.h"
 #include "LaneDivision.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
@@ -422,20 +423,9 @@ std::shared_ptr<ir::SpmdScopeStmt> withoutKernel(const ir::SpmdScopeStmtPtr &sco
   return op;
 }
 
-/// Whether tasks wait for signals without holding up others: then more than memory orders launches.
-class Deferred : public ir::IRVisitor {
-public:
-  bool found = false;
-
-protected:
-  void VisitExpr_(const ir::CallPtr &op) override {
-    found |= op->op_->name_ == "comm.defer_wait";
-    ir::IRVisitor::VisitExpr_(op);
-  }
-};
-
 class LaneSplitter : public ir::IRMutator {
 public:
+  /// `keepsTasks`: tasks wait for signals without holding up others, so more than memory orders launches.
   explicit LaneSplitter(bool keepsTasks) : keepsTasks(keepsTasks) {}
 
 protected:
@@ -471,9 +461,9 @@ protected:
 } // namespace
 
 ir::FunctionPtr splitLanes(const ir::FunctionPtr &orchestrator) {
-  Deferred deferred;
-  deferred.VisitStmt(orchestrator->body_);
-  return LaneSplitter(deferred.found).VisitFunction(orchestrator);
+  Calls calls;
+  calls.VisitStmt(orchestrator->body_);
+  return LaneSplitter(calls.defers).VisitFunction(orchestrator);
 }
 
 } // namespace pto_mlir::pypto_frontend
