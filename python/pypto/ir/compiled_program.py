@@ -84,6 +84,7 @@ class CompiledProgram(Dispatch):
         self._fresh = [name for name in types if directions[name] == "out"]
         self.output_dir = self.recording = self._session = self.pmodel = self._kernels = None
         self._open, self._made, self._viewed = [], {}, ()
+        self._launches = None  # their list, once it was asked for
         self._order(types)
 
     def _order(self, order):

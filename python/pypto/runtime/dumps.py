@@ -17,10 +17,12 @@ _WHEN["inout"] = ("before_dispatch", "after_completion")
 
 
 def launches_of(compiled):
-    """What a program launches: `ports`, `workspace` and `launches` (listPyPTOLaunches). ParserError where the run
-    decides it; ValueError for a program that was read from a folder."""
+    """What a program launches: `ports`, `workspace` and `launches` (listPyPTOLaunches), the same for each of its runs.
+    ParserError where the run decides it; ValueError for a program that was read from a folder."""
     from pto_mlir import _compiler
 
+    if compiled._launches is not None:
+        return compiled._launches
     if compiled.program is None:
         raise ValueError(f"{compiled.name}: arguments are recorded of programs, and this one was read from a folder")
     try:
@@ -30,7 +32,8 @@ def launches_of(compiled):
     except _compiler.CompileError as error:
         raised = errors.of_compiler(str(error))
     else:
-        return json.loads(text)
+        compiled._launches = json.loads(text)
+        return compiled._launches
     raise raised
 
 
