@@ -22,7 +22,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from pto_mlir import cli
+from pto_mlir import cli, compiler
+from pto_mlir.compare import cosine
 from pto_mlir.errors import UserError
 
 PROG = "architectures"
@@ -40,7 +41,9 @@ def parser() -> cli.Parser:
     p.add_argument("--exported", metavar="DIR", help="keep the exported files there, and take those that are there")
     p.add_argument("--only", metavar="TEXT", default="", help="architectures whose name holds it")
     p.add_argument("--mode", choices=sorted(BOUNDS), default="F32", help="storage type")
-    p.add_argument("--processor", choices=["a3", "a5"], default="a3", help="architecture of the device")
+    p.add_argument(
+        "--processor", choices=sorted(compiler.processors()), default="a3", help="architecture of the device"
+    )
     p.add_argument("--jobs", type=int, default=1, help="processes at a time")
     p.add_argument("--timeout", type=float, default=300, help="seconds for an export and for a conversion with its run")
     p.add_argument("--json", metavar="F", help="all rows")
@@ -48,15 +51,10 @@ def parser() -> cli.Parser:
     return p
 
 
-def cosine(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """1 where both are the same; of what is finite in both. 0 where they are not finite at the same places."""
-    a, b = ours.astype(np.float64).ravel(), theirs.astype(np.float64).ravel()
-    if a.shape != b.shape or not np.array_equal(np.isfinite(a), np.isfinite(b)):
-        return 0.0
-    a, b = a[np.isfinite(a)], b[np.isfinite(b)]
-    if np.array_equal(a, b):
-        return 1.0
-    return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
+def cosine_of_numbers(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Of what is finite in both. 0 where they are not finite at the same places."""
+    numbers = np.isfinite(theirs)
+    return cosine(ours[numbers], theirs[numbers]) if np.array_equal(np.isfinite(ours), numbers) else 0.0
 
 
 def least_cosine(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray], mode: str) -> float:
@@ -69,13 +67,12 @@ def least_cosine(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray], mod
         if wanted.dtype.kind != "f":
             least = min(least, float(np.array_equal(got, wanted)))
         elif np.abs(wanted[np.isfinite(wanted)]).max(initial=0) >= LEAST[mode]:
-            least = min(least, cosine(got, wanted))
+            least = min(least, cosine_of_numbers(got, wanted))
     return least
 
 
 def compare(file: Path, mode: str, processor: str) -> dict:
     """Converts the file, runs it on its inputs and compares. The row's fields but `name`."""
-    from pto_mlir import compiler
     from pto_mlir.runtime import InferenceSession
 
     feed = dict(np.load(file.with_suffix(".npz")))
