@@ -1,6 +1,5 @@
 """Broken programs: which error, its first line, where, and that its hint works when it is followed."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pypto.jit.arguments import array_type
 from pypto.jit.function import JITFunction
 from pypto.language.parser.diagnostics import ErrorRenderer, PlacedError
 from pypto.runtime import RunConfig
+from source_file import imported
 
 CASES = [
     *broken_programs.ANNOTATIONS,
@@ -31,11 +31,7 @@ CASES = [
 def run_text(monkeypatch, folder, text):
     """Imports a file of this text, compiles its `f`, and runs it on ones."""
     path = folder / f"broken_{len(list(folder.iterdir()))}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, path.stem, module)
-    spec.loader.exec_module(module)
+    module = imported(monkeypatch, path, text)
     config = getattr(module, "CONFIG", RunConfig())
     if isinstance(module.f, JITFunction):
         compiled = module.f.compile(config=config)

@@ -1,9 +1,5 @@
 """What goes wrong in a run is reported with the line of the program, for kernels and for graphs of tasks."""
 
-import importlib.util
-import linecache
-import sys
-
 import numpy as np
 import pytest
 import test_pypto_submit
@@ -11,6 +7,7 @@ from broken_tasks import RANKS
 from pto_mlir.runtime import InferenceSession, RuntimeFailure
 from pypto.language.parser.diagnostics import ErrorRenderer
 from pypto.runtime import RunConfig, run
+from source_file import imported
 
 CHECKED = RunConfig(mode="checked")
 KERNEL = """\
@@ -50,14 +47,7 @@ def marked(text):
 
 
 def loaded(monkeypatch, folder, text):
-    path = folder / "faulty.py"
-    path.write_text(text)
-    linecache.clearcache()
-    spec = importlib.util.spec_from_file_location("faulty", path)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "faulty", module)
-    spec.loader.exec_module(module)
-    return module
+    return imported(monkeypatch, folder / "faulty.py", text)
 
 
 def faults(monkeypatch, folder, text, config=CHECKED):

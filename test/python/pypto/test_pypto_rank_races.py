@@ -1,16 +1,13 @@
 """Programs of several ranks in checked mode: what signals order is clean, a missing wait is reported. Expectations are
 numpy's."""
 
-import importlib.util
-import linecache
-import sys
-
 import numpy as np
 import pytest
 from pto_mlir.runtime import RuntimeFailure
 from pypto.ir.distributed_compiled_program import DistributedConfig
 from pypto.language.parser.diagnostics import ErrorRenderer
 from pypto.runtime import RunConfig
+from source_file import imported
 
 RANKS, ROWS, W = 3, 6, 40
 TEXT = """\
@@ -83,14 +80,7 @@ def program(kernel, host=KERNELS):
 
 
 def loaded(monkeypatch, folder, text):
-    path = folder / "ranks.py"
-    path.write_text(text)
-    linecache.clearcache()
-    spec = importlib.util.spec_from_file_location("ranks", path)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "ranks", module)
-    spec.loader.exec_module(module)
-    return module.main
+    return imported(monkeypatch, folder / "ranks.py", text).main
 
 
 def config(mode, platform="a2a3sim"):
