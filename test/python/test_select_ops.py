@@ -241,6 +241,14 @@ def test_reversed_sequences(tmp_path):
     np.testing.assert_array_equal(converted(tmp_path, feed)[0], want)
 
 
+@pytest.mark.parametrize("batch, time", [(1, 1), (2, 0), (2, -1), (-(2**63), -1), (2**63 - 1, 2)])
+def test_axes_of_sequences_that_are_refused(batch, time, tmp_path):
+    feeds = {"x": ties(6, 4, 3), "l": np.array([6, 1, 3, 2], np.int64)}
+    build(tmp_path / "m.onnx", "ReverseSequence", feeds, batch_axis=batch, time_axis=time)
+    with pytest.raises(UserError, match="takes batch and time as dimensions 0 and 1"):
+        compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+
+
 @pytest.mark.parametrize("kinds", [(np.float32, np.bool_), (np.int32, np.float32)])
 def test_a_grid_of_another_type_is_refused(kinds, tmp_path):
     image, grid = np.zeros((1, 1, 3, 2), kinds[0]), np.zeros((1, 3, 4, 2), kinds[1])

@@ -11,7 +11,7 @@ static LogicalResult importReverseSequence(Node &node) {
   RankedTensorType type = node.type(0);
   ArrayRef<int64_t> shape = type.getShape();
   int64_t batchAxis = node.intAttr("batch_axis", 1), timeAxis = node.intAttr("time_axis", 0);
-  if (shape.size() < 2 || batchAxis + timeAxis != 1 || batchAxis < 0 || timeAxis < 0)
+  if (shape.size() < 2 || std::minmax({batchAxis, timeAxis}) != std::pair<int64_t, int64_t>(0, 1))
     return node.error("takes batch and time as dimensions 0 and 1, in any order");
   int64_t steps = shape[timeAxis], batch = shape[batchAxis];
   if (node.type(1).getShape() != ArrayRef<int64_t>{batch})
