@@ -58,16 +58,24 @@ template <class V> inline V multiplyAdd(V a, V b, V c) {
   }
 }
 
+/// The biases of the columns from `col` on; zero where there are none.
+template <class C, unsigned Lanes> inline Vec<C, Lanes> biasesFrom(const MatmulTask<C> &t, uint32_t col) {
+  if (t.bias && t.cols - col >= Lanes)
+    return loadVector<Vec<C, Lanes>>(t.bias + col);
+  Vec<C, Lanes> biases = {};
+  if (t.bias)
+    for (uint32_t e = 0; e < t.cols - col; ++e)
+      biases[e] = t.bias[col + e];
+  return biases;
+}
+
 /// What the chain of an element begins with: the accumulator plus the bias, either alone, or zero.
-template <class C, unsigned Lanes> inline Vec<C, Lanes> firstSum(const MatmulTask<C> &t, uint32_t row, uint32_t col) {
+template <class C, unsigned Lanes>
+inline Vec<C, Lanes> firstSum(const MatmulTask<C> &t, const Vec<C, Lanes> &biases, uint32_t row, uint32_t col) {
   Vec<C, Lanes> first = {};
-  uint32_t n = t.cols - col < Lanes ? t.cols - col : Lanes;
   if (t.acc)
     first = loadVector<Vec<C, Lanes>>(t.acc + size_t(col / 16) * t.accRows * 16 + size_t(row) * 16 + col % 16);
-  if (t.bias)
-    for (uint32_t e = 0; e < n; ++e)
-      first[e] += t.bias[col + e];
-  return first;
+  return t.bias ? first + biases : first; // adding zero would change the sign of -0
 }
 
 /// Stores the valid elements of a vector.
@@ -90,10 +98,15 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
   using VecC = Vec<C, Lanes>;
   VecC total[R][V] = {};
   if (t.acc || t.bias)
-    for (int i = 0; i < R; ++i)
-      for (int j = 0; j < V; ++j)
-        if (uint32_t(i) < validRows && col + uint32_t(j) * Lanes < t.cols)
-          total[i][j] = firstSum<C, Lanes>(t, row + uint32_t(i), col + uint32_t(j) * Lanes);
+    for (int j = 0; j < V; ++j) {
+      uint32_t from = col + uint32_t(j) * Lanes;
+      if (from >= t.cols)
+        break;
+      VecC biases = biasesFrom<C, Lanes>(t, from);
+      for (int i = 0; i < R; ++i)
+        if (uint32_t(i) < validRows)
+          total[i][j] = firstSum<C, Lanes>(t, biases, row + uint32_t(i), from);
+    }
   VecC sum[R][V];
   auto multiply = [&](uint32_t k, const C *left) __attribute__((always_inline)) {
     VecC right[V];

@@ -16,7 +16,7 @@ inline void rowProduct(const MatmulTask<float> &t, const LocalTile &b) {
   constexpr uint32_t lanes = 8;
   using Sums = Vec<float, lanes>;
   for (uint32_t col = 0; col < t.cols; col += lanes) {
-    Sums total = firstSum<float, lanes>(t, 0, col);
+    Sums total = firstSum<float, lanes>(t, biasesFrom<float, lanes>(t, col), 0, col);
     const float *box = b.as<float>() + size_t(col) * leftGroup, *left = t.left;
     for (uint32_t k = 0; k < t.depth; k += leftGroup, box += size_t(b.cols) * leftGroup, left += t.leftStride) {
       Words8 columns[lanes];
