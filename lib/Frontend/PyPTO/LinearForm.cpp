@@ -146,4 +146,18 @@ static Bound boundOf(const LinearForm &form, bool most) {
 
 Bounds boundsOf(const LinearForm &form) { return {boundOf(form, false), boundOf(form, true)}; }
 
+int64_t divisorOf(const LinearForm &form) {
+  int64_t divisor = std::abs(form.constant);
+  for (auto [value, coefficient] : form.terms) {
+    int64_t each = 1;
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
+    if (loop && argument == loop.getInductionVar())
+      if (auto step = getConstantIntValue(loop.getStep()))
+        each = std::gcd(*step, divisorOf(LinearForm(loop.getLowerBound())));
+    divisor = std::gcd(divisor, coefficient * each);
+  }
+  return divisor;
+}
+
 } // namespace pto_mlir::pypto_frontend

@@ -30,6 +30,8 @@ struct Bounds {
 };
 Bounds boundsOf(mlir::Value value);
 Bounds boundsOf(const LinearForm &form);
+/// A number that divides the index, whatever it is in a run; 0 for an index that is 0.
+int64_t divisorOf(const LinearForm &form);
 
 } // namespace pto_mlir::pypto_frontend
 

@@ -124,6 +124,18 @@ Value Lowering::rowScratch(Value given, Value like, const ir::TileTypePtr &sourc
   return made;
 }
 
+/// A product sums over the columns of its left operand: of the right one, so many rows, although more are valid.
+Value Lowering::rowsOfFactor(Value right, Value left) {
+  auto a = cast<pto::TileBufType>(left.getType()), b = cast<pto::TileBufType>(right.getType());
+  int64_t rows = a.getValidCols();
+  if (!a.hasStaticValid() || !b.hasStaticValid() || rows >= b.getValidRows())
+    return right;
+  Value zero = indexConstant(0);
+  return this->b.create<pto::SubViewOp>(loc, b.withValid(rows, b.getValidCols()), right, ValueRange{zero, zero},
+                                        indexConstant(rows), indexConstant(b.getValidCols()),
+                                        this->b.getI64ArrayAttr({b.getRows(), b.getCols()}));
+}
+
 Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   const ir::OpRow &row = *call.row();
   if (row.Find("lhs_scale") >= 0)
@@ -150,6 +162,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       source = ir::As<ir::TileType>(operand->type_);
     }
     inputs.emplace_back(operand, held && space ? factor(held, operand->type_, *space) : held);
+    if (space == ir::MemorySpace::Right)
+      inputs.back().second = rowsOfFactor(inputs.back().second, inputs[inputs.size() - 2].second);
     if (param.name == inPlace)
       first = inputs.back().second;
   }

@@ -1,4 +1,5 @@
 // Parts of tiles: windows that are copied out, written in place or moved to another memory; single elements.
+#include "LinearForm.h"
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -82,8 +83,18 @@ void Lowering::columnsAsRows(SmallVectorImpl<Value> &operands) {
     }
 }
 
+/// Whether a window of `extent` that begins at the offset is made of whole boxes inside of `whole`, in any run.
+static bool takesBoxes(Value offset, int64_t extent, int64_t whole, int64_t box) {
+  if (getConstantIntValue(offset))
+    return true; // the op's verifier looks at it
+  LinearForm form(offset);
+  Bounds bounds = boundsOf(form);
+  return divisorOf(form) % box == 0 && bounds.least && *bounds.least >= 0 && bounds.most &&
+         *bounds.most + extent <= whole;
+}
+
 /// A window of a tile in boxes as another name of its bytes: of all its rows (of its columns where the boxes go by
-/// rows) from a constant place on, or of its first ones, which are then the valid ones.
+/// rows) from some place on, or of its first ones, which are then the valid ones.
 Value Lowering::boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   Value tile = valueOf(call.Operand("x"));
   auto whole = cast<pto::TileBufType>(tile.getType());
@@ -91,18 +102,24 @@ Value Lowering::boxedPart(const ir::OpView &call, const ir::CallPtr &op, const i
   pto::TileBufType part = tileType(*b.getContext(), *type, options);
   keepsPlace(type, call.Operand("x"), op);
   std::vector<ir::ExprPtr> offsets = call.Elements("offset");
-  auto row = offsets.size() == 2 ? ir::ConstantInt(offsets[0]) : std::nullopt;
-  auto column = row ? ir::ConstantInt(offsets[1]) : std::nullopt;
-  if (!column || (whole.isRowMajor() ? *column : *row) != 0 || !part.hasStaticValid())
-    fail(op->span_, "a part of a tile in Mat or Acc is lowered for constant offsets and extents, from its first " +
-                        std::string(whole.isRowMajor() ? "column on" : "row on"));
-  int64_t rows = whole.isRowMajor() ? part.getRows() : whole.getRows();
-  int64_t columns = whole.isRowMajor() ? whole.getCols() : part.getCols();
+  bool byRows = whole.isRowMajor();
+  if (offsets.size() != 2 || ir::ConstantInt(offsets[byRows ? 1 : 0]) != 0 || !part.hasStaticValid())
+    fail(op->span_, "a part of a tile in Mat or Acc is lowered for two axes and constant extents, from its first " +
+                        std::string(byRows ? "column on" : "row on"));
+  Value row = indexOf(offsets[0]), column = indexOf(offsets[1]);
+  auto [boxRows, boxColumns] = pto::getInnerBox(whole);
+  if (byRows ? !takesBoxes(row, part.getRows(), whole.getRows(), boxRows)
+             : !takesBoxes(column, part.getCols(), whole.getCols(), boxColumns))
+    fail(op->span_, "a part of a tile in Mat or Acc begins at a multiple of " +
+                        std::to_string(byRows ? boxRows : boxColumns) + " inside of it, and whether this one does is " +
+                        "not known when the program is compiled; write it as a loop's index times a constant");
+  int64_t rows = byRows ? part.getRows() : whole.getRows();
+  int64_t columns = byRows ? whole.getCols() : part.getCols();
   int64_t validRows = std::min(part.getValidRows(), part.getRows());
   int64_t validColumns = std::min(part.getValidCols(), part.getCols());
   return b.create<pto::SubViewOp>(loc, whole.withShape(rows, columns).withValid(validRows, validColumns), tile,
-                                  ValueRange{indexConstant(*row), indexConstant(*column)}, indexConstant(validRows),
-                                  indexConstant(validColumns), b.getI64ArrayAttr({rows, columns}));
+                                  ValueRange{row, column}, indexConstant(validRows), indexConstant(validColumns),
+                                  b.getI64ArrayAttr({rows, columns}));
 }
 
 /// A window of a tile, by a copy: what is written to either of them later is not seen in the other.

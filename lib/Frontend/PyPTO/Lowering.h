@@ -134,6 +134,7 @@ private:
   static const std::map<std::string_view, Handler> &handlers();
   mlir::Value lowerCall(const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value lowerByText(const pypto::backend::BackendCodegenFunc &emit, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value rowsOfFactor(mlir::Value right, mlir::Value left);
   mlir::Value factor(mlir::Value tile, const ir::TypePtr &given, ir::MemorySpace space);
   void columnsAsRows(llvm::SmallVectorImpl<mlir::Value> &operands);
   mlir::Value rowScratch(mlir::Value given, mlir::Value like, const ir::TileTypePtr &source);

@@ -99,6 +99,83 @@ def test_windows_of_a_product(platform, part):
 
 def test_windows_of_a_product_that_begin_below_its_first_row():
     with pytest.raises(
-        InvalidOperationError, match=r"constant offsets and extents, from its first row on .*py:\d+:\d+"
+        InvalidOperationError, match=r"two axes and constant extents, from its first row on .*py:\d+:\d+"
     ):
         run(window(16, 64, 16, 0))
+
+
+SUMS = """
+import pypto.language as pl
+@pl.program
+class Sums:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, a: pl.Tensor[[16, 128], pl.FP32], b: pl.Tensor[[128, 96], pl.FP32],
+               c: pl.Out[pl.Tensor[[16, 96], pl.FP32]]) -> pl.Tensor[[16, 96], pl.FP32]:
+        acc = pl.tile.create([16, 96], pl.FP32, target_memory=pl.Mem.Acc)
+        for t in pl.range({begin}, {end}, {step}):
+            for k in pl.range(0, 128, 64):
+                left = pl.load(a, [0, k], [16, 64], target_memory=pl.Mem.Mat)
+                right = pl.load(b, [k, {column}], [64, 32], target_memory=pl.Mem.Mat)
+                part = pl.tile.slice(acc, [16, 32], [0, {column}])
+                part = pl.matmul_acc(part, pl.move(left, target_memory=pl.Mem.Left),
+                                     pl.move(right, target_memory=pl.Mem.Right), init_cond=(k == 0))
+        return pl.store(acc, [0, 0], c)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[16, 128], pl.FP32], b: pl.Tensor[[128, 96], pl.FP32],
+             c: pl.Out[pl.Tensor[[16, 96], pl.FP32]]) -> pl.Tensor[[16, 96], pl.FP32]:
+        return self.kernel(a, b, c)
+"""
+
+
+@platforms
+@pytest.mark.parametrize(
+    "begin, end, step, column",
+    [(0, 3, 1, "t * 32"), (0, 96, 32, "t"), (0, 3, 1, "64 - t * 32"), (1, 4, 1, "t * 32 - 32")],
+)
+def test_sums_in_parts_of_acc_at_computed_columns(platform, begin, end, step, column):
+    program = pl.parse_program(SUMS.format(begin=begin, end=end, step=step, column=column))
+    a, b, c = numbers((16, 128), np.float32), numbers((128, 96), np.float32, 1), np.zeros((16, 96), np.float32)
+    run(program, a, b, c, config=RunConfig(platform=platform))
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("begin, end, column", [(0, 3, "t * 8"), (0, 4, "t * 32"), (0, 3, "t * 32 - 32")])
+def test_parts_of_acc_that_may_begin_inside_of_a_box_or_end_outside(begin, end, column):
+    program = pl.parse_program(SUMS.format(begin=begin, end=end, step=1, column=column))
+    a, b, c = numbers((16, 128), np.float32), numbers((128, 96), np.float32, 1), np.zeros((16, 96), np.float32)
+    with pytest.raises(InvalidOperationError, match="begins at a multiple of 16 inside of it, and whether this one"):
+        run(program, a, b, c)
+
+
+ODD = """
+import pypto.language as pl
+@pl.program
+class Odd:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, a: pl.Tensor[[16, 64], pl.{dtype}], b: pl.Tensor[[64, 16], pl.{dtype}],
+               c: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        left = pl.load(a, [0, 0], [16, 64], valid_shape=[{rows}, {k}], target_memory=pl.Mem.Mat)
+        right = pl.load(b, [0, 0], [64, 16], target_memory=pl.Mem.Mat)
+        made = pl.matmul(pl.move(left, target_memory=pl.Mem.Left), pl.move(right, target_memory=pl.Mem.Right))
+        return pl.store(made, [0, 0], c)
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[16, 64], pl.{dtype}], b: pl.Tensor[[64, 16], pl.{dtype}],
+             c: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        return self.kernel(a, b, c)
+"""
+
+
+@platforms
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("rows, k", [(16, 63), (15, 33), (7, 1), (16, 64)])
+def test_a_product_sums_over_the_valid_columns_of_its_left_operand(platform, dtype, rows, k):
+    """What is not valid of the left operand is NaN in memory; of the right one all rows are valid."""
+    a, b, c = numbers((16, 64), dtype), numbers((64, 16), dtype, 1), np.zeros((16, 16), np.float32)
+    a[:, k:] = np.nan
+    program = pl.parse_program(ODD.format(dtype="FP16" if dtype == np.float16 else "FP32", rows=rows, k=k))
+    run(program, a, b, c, config=RunConfig(platform=platform))
+    expected = a[:rows, :k].astype(np.float64) @ b[:k].astype(np.float64)
+    np.testing.assert_allclose(c[:rows], expected, rtol=1e-4, atol=1e-4)
+    assert not c[rows:].any()
