@@ -31,15 +31,47 @@ bool Tiler::isPlain(const ir::OpView &view) const {
     ir::ExprPtr value = view.Operand(operand);
     if (auto var = ir::As<ir::Var>(value); !ir::IsA<ir::TensorType>(value->type_) || (var && lateProduct(var)))
       return false;
-    auto window = windowOf(value);
-    return window && window->extents.size() == 2 && window->shape.size() == 2;
+    return matrixOf(value).has_value();
   };
   return isMatrix("lhs") && isMatrix("rhs");
+}
+
+/// The window that is a matrix of a product; of batches, that of the batch which is computed now.
+std::optional<Window> Tiler::matrixOf(const ir::ExprPtr &operand) const {
+  auto window = windowOf(operand);
+  if (!window || window->extents.size() < 2)
+    return std::nullopt;
+  size_t leading = window->extents.size() - 2;
+  if (leading == 0)
+    return window->shape.size() == 2 ? window : std::nullopt;
+  if (!partOf || !window->valid.empty())
+    return std::nullopt;
+  bool isBatch = window->shape.size() == leading + 2;
+  for (size_t axis = 0; axis < leading; ++axis) {
+    if (ir::ConstantInt(window->extents[axis]) == 1)
+      continue;
+    size_t fromEnd = leading - axis; // operands with fewer axes are in all batches
+    if (!isBatch || fromEnd > partOf->batch.size())
+      return std::nullopt;
+    window->offsets[axis] = sum(window->offsets[axis], partOf->batch[partOf->batch.size() - fromEnd]);
+    window->extents[axis] = number(1);
+  }
+  if (!isBatch && window->shape.size() != 2)
+    return std::nullopt;
+  std::vector<ir::ExprPtr> matrix(window->extents.end() - 2, window->extents.end());
+  for (size_t axis = 0; !isBatch && axis < 2; ++axis)
+    if (ir::ConstantInt(window->shape[axis]) != ir::ConstantInt(matrix[axis]))
+      return std::nullopt;
+  window->shape = matrix;
+  return window;
 }
 
 /// An operand in Mat: a window of global memory, or a product of the kernel.
 ir::VarPtr Tiler::factor(const ir::ExprPtr &operand, bool isTransposed) {
   ir::VarPtr held;
+  if (auto view = ir::As<ir::Call>(operand); view && view->op_->name_ == "tensor.slice")
+    if (auto window = windowOf(operand))
+      return wholeFactor(*window, isTransposed);
   if (const Contraction *product = lateProduct(operand)) {
     if (*ir::ElementTypeOf(operand->type_) == pypto::DataType::FP32 && !arch.has(isa::ArchFeature::FreeTransfers))
       refuseLate(operand);
@@ -84,11 +116,9 @@ ir::VarPtr Tiler::biasedProduct(const ir::OpView &view) {
 Contraction Tiler::contraction(const ir::OpView &view, const ir::CallPtr &call) const {
   if (view.row()->Find("c_matrix_nz") >= 0 && view.Keyword<bool>("c_matrix_nz").value_or(false))
     fail(place, "c_matrix_nz of a product of tensors is not lowered yet; load and move tiles");
-  auto a = windowOf(view.Operand("lhs")), b = windowOf(view.Operand("rhs"));
+  auto a = matrixOf(view.Operand("lhs")), b = matrixOf(view.Operand("rhs"));
   if (!a || !b)
-    fail(place, "a product of tensors that the kernel computes is not lowered yet; store them first");
-  if (a->extents.size() != 2 || b->extents.size() != 2 || a->shape.size() != 2 || b->shape.size() != 2)
-    fail(place, "a product of tensors needs two axes");
+    fail(place, "this product of tensors is not lowered yet: its operands are matrices in global memory");
   Contraction product{*a, *b};
   product.aTransposed = view.Keyword<bool>("a_trans").value_or(false);
   product.bTransposed = view.Keyword<bool>("b_trans").value_or(false);
@@ -144,13 +174,16 @@ ir::VarPtr Tiler::part(const Window &window, bool isTransposed, ir::ExprPtr row,
     std::swap(rows, columns);
   }
   Window cut = window;
-  cut.offsets = {sum(window.offsets[0], row), sum(window.offsets[1], column)};
-  cut.extents = {number(rows), number(columns)};
+  size_t last = cut.offsets.size() - 1;
+  cut.offsets[last - 1] = sum(cut.offsets[last - 1], row), cut.offsets[last] = sum(cut.offsets[last], column);
+  cut.extents[last - 1] = number(rows), cut.extents[last] = number(columns);
   // An axis that is valid in part is not cut (contraction, wholly).
   for (size_t axis = 0; axis < cut.valid.size(); ++axis)
     if (isWholeAxis(window, axis))
       cut.valid[axis] = cut.extents[axis];
   ir::VarPtr mat = bind(loadOf(cut, in(ir::MemorySpace::Mat)));
+  if (last > 1)
+    mat = reshaped(mat, {number(rows), number(columns)});
   if (isTransposed)
     mat = bind(make("tile.transpose_view", {mat}));
   return bind(make("tile.move", {mat}, in(space)));
@@ -265,15 +298,18 @@ void Tiler::storeParts(const Contraction &product, const ir::VarPtr &tensor, con
 }
 
 Tiler::Stmts Tiler::storesOf(const ir::Var *product, const ir::VarPtr &tensor) {
-  Stmts made;
-  Stmts *outer = std::exchange(out, &made);
-  const Contraction &late = lateProducts.at(product);
-  place = late.place;
-  name = tensor->name_hint_;
-  checkUnwritten(product);
-  storeParts(late, tensor, zeros(2), {});
-  out = outer;
-  return made;
+  return apart([&] {
+    name = tensor->name_hint_;
+    if (auto loop = loops.find(product); loop != loops.end()) {
+      place = loop->second.second->span_;
+      checkUnwritten(product);
+      return storeLoop(product, tensor, zeros(shapeOf(tensor).size()), {});
+    }
+    const Contraction &late = lateProducts.at(product);
+    place = late.place;
+    checkUnwritten(product);
+    storeParts(late, tensor, zeros(2), {});
+  });
 }
 
 /// The tensor that a variable is, as results of stores are what was stored to.
@@ -290,6 +326,16 @@ void Tiler::noteWrite(const ir::VarPtr &result, const ir::Var *tensor) {
   for (const auto &[var, product] : lateProducts)
     if (storedTo(product.a.tensor.get()) == storedTo(tensor) || storedTo(product.b.tensor.get()) == storedTo(tensor))
       spoilt.insert(var);
+  for (const auto &[var, loop] : loops)
+    if (readsTensor(loop.second, tensor)) // its beginning reads none
+      spoilt.insert(var);
+}
+
+/// Parts that are stored to an operand would change those that are still to be computed.
+void Tiler::refuseOperand() const {
+  fail(place,
+       "a product that is greater than L0C is computed part by part, so it is not stored to one of its operands; "
+       "store it to another tensor");
 }
 
 void Tiler::checkUnwritten(const ir::Var *product) const {
@@ -334,6 +380,9 @@ bool Tiler::assembledLate(const ir::AssignStmt &stmt, const ir::OpView &view) {
       fail(place, "assemble into a view that is made inside the kernel; make it before the scope");
   if (auto var = ir::As<ir::Var>(source))
     checkUnwritten(var.get());
+  const ir::Var *target = storedTo(window->tensor.get());
+  if (storedTo(product.a.tensor.get()) == target || storedTo(product.b.tensor.get()) == target)
+    refuseOperand();
   storeParts(product, window->tensor, offset, static_cast<const ir::Call &>(*stmt.value_).kwargs_);
   noteWrite(stmt.var_, window->tensor.get());
   out->push_back(std::make_shared<const ir::AssignStmt>(stmt.var_, window->tensor, stmt.span_));

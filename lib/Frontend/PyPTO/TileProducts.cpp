@@ -1,11 +1,11 @@
 // Products of tiles in Mat, cut for the memories of a cube core.
 #include "TileProducts.h"
 
+#include "FactorLoads.h"
 #include "TileBuilder.h"
 #include "TileNodes.h"
 
 #include "pto_mlir/Kernels/CubeTiling.h"
-#include "pypto/ir/transforms/base/visitor.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,38 +35,12 @@ struct Product {
   ir::Span place = ir::Span::unknown();
 };
 
-/// What reads each variable.
-class Readers : public ir::IRVisitor {
-public:
-  std::map<const ir::Var *, std::vector<std::string>> of; ///< operations that have it as operand
-  std::map<const ir::Var *, size_t> reads;                ///< all of them
-
-protected:
-  void VisitExpr_(const ir::CallPtr &op) override {
-    for (const ir::ExprPtr &arg : op->args_)
-      if (auto var = ir::As<ir::Var>(arg))
-        of[var.get()].push_back(op->op_->name_);
-    ir::IRVisitor::VisitExpr_(op);
-  }
-  void VisitExpr_(const ir::VarPtr &op) override { ++reads[op.get()]; }
-  void VisitDef(const ir::VarPtr &var) override {
-    if (auto arg = ir::As<ir::IterArg>(var))
-      VisitExpr(arg->initValue_);
-  }
-};
-
-bool isProduct(std::string_view op) {
-  return llvm::is_contained({"tile.matmul", "tile.matmul_acc", "tile.matmul_bias", "tile.batch_matmul",
-                             "tile.batch_matmul_acc", "tile.gemv", "tile.gemv_acc", "tile.gemv_bias"},
-                            op);
-}
-
 class ProductTiler : TileBuilder {
 public:
   explicit ProductTiler(const isa::ArchInfo &arch) : arch(arch) {}
 
   ir::StmtPtr run(const ir::StmtPtr &body) {
-    readers.VisitStmt(body);
+    readers.collect(body, bytesOf(isa::Memory::L1));
     return visit(body);
   }
 
@@ -86,6 +60,10 @@ private:
   int64_t bytesOf(isa::Memory memory) const { return arch.memory(memory).bytes; }
   ir::VarPtr part(const Factor &factor, const ir::ExprPtr &batch, const ir::ExprPtr &row, int64_t rows,
                   const ir::ExprPtr &column, int64_t columns, ir::MemorySpace space);
+  void addBatch(std::vector<ir::ExprPtr> &offsets, const ir::ExprPtr &batch,
+                const std::vector<ir::ExprPtr> &extents) const;
+  ir::VarPtr loadedPart(const FactorLoad &from, const ir::ExprPtr &batch, ir::ExprPtr row, int64_t rows,
+                        ir::ExprPtr column, int64_t columns, ir::MemorySpace space);
   ir::VarPtr biasPart(const Product &product, const ir::ExprPtr &column, int64_t columns);
   ir::VarPtr compute(const Product &product, const ir::ExprPtr &batch, const ir::ExprPtr &row, int64_t rows,
                      const ir::ExprPtr &column, int64_t columns, int64_t step);
@@ -94,7 +72,7 @@ private:
   ir::ExprPtr times(const ir::ExprPtr &a, int64_t b) const;
 
   const isa::ArchInfo &arch;
-  Readers readers;
+  FactorLoads readers;
   std::vector<ir::VarPtr> made;            ///< variables that are keys, but perhaps in no statement
   std::map<const ir::Var *, Product> late; ///< computed where they are used
   std::map<const ir::Var *, std::pair<ir::VarPtr, pypto::DataType>> narrowed; ///< casts of products
@@ -160,7 +138,7 @@ ir::CallPtr ProductTiler::flattened(const ir::CallPtr &call) {
   for (ir::ExprPtr arg : call->args_) {
     auto inner = ir::As<ir::Call>(arg);
     if (inner && ir::IsA<ir::TileType>(inner->type_) &&
-        (isProduct(inner->op_->name_) || inner->op_->name_ == "tile.cast")) {
+        (isTileProduct(inner->op_->name_) || inner->op_->name_ == "tile.cast")) {
       auto var = std::make_shared<const ir::Var>("t", inner->type_, inner->span_);
       made.push_back(var);
       readers.of[var.get()].push_back(call->op_->name_);
@@ -185,7 +163,9 @@ void ProductTiler::assign(const ir::VarPtr &var, const ir::CallPtr &given) {
     loads[var.get()] = call;
   if (var && (op == "tile.transpose_view" || op == "tile.move"))
     views[var.get()] = call;
-  if (var && isProduct(op) && product(var, call))
+  if (var && readers.streamed(var.get()))
+    return; // loaded where products read it
+  if (var && isTileProduct(op) && product(var, call))
     return;
   if (var && op == "tile.cast" && narrow(var, call))
     return;
@@ -308,9 +288,50 @@ ir::ExprPtr ProductTiler::times(const ir::ExprPtr &a, int64_t b) const {
   return known ? number(*known * b) : ir::MakeBinary(ir::NodeKind::Mul, a, number(b), pypto::DataType::INDEX, place);
 }
 
+/// Adds the index of a batch, which is counted row by row over leading extents, to the first offsets.
+void ProductTiler::addBatch(std::vector<ir::ExprPtr> &offsets, const ir::ExprPtr &batch,
+                            const std::vector<ir::ExprPtr> &extents) const {
+  auto binary = [&](ir::NodeKind kind, const ir::ExprPtr &value, int64_t by) {
+    return ir::MakeBinary(kind, value, number(by), pypto::DataType::INDEX, place);
+  };
+  int64_t inner = 1;
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    int64_t extent = *ir::ConstantInt(extents[axis]);
+    ir::ExprPtr index = inner == 1 ? batch : binary(ir::NodeKind::FloorDiv, batch, inner);
+    if (axis > 0)
+      index = binary(ir::NodeKind::FloorMod, index, extent);
+    offsets[axis] = extent == 1 ? offsets[axis] : sum(offsets[axis], index);
+    inner *= extent;
+  }
+}
+
+/// A window of a factor that L1 does not hold, loaded and moved to L0.
+ir::VarPtr ProductTiler::loadedPart(const FactorLoad &from, const ir::ExprPtr &batch, ir::ExprPtr row, int64_t rows,
+                                    ir::ExprPtr column, int64_t columns, ir::MemorySpace space) {
+  ir::ExprPtr window = tuple({number(rows), number(columns)});
+  if (from.isTransposed) {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
+  ir::OpView view(*from.load);
+  std::vector<ir::ExprPtr> offsets = view.Elements("offsets"), extents = view.Elements("shapes");
+  size_t last = offsets.size() - 1;
+  addBatch(offsets, batch, std::vector<ir::ExprPtr>(extents.begin(), extents.end() - 2));
+  offsets[last] = sum(offsets[last], column), offsets[last - 1] = sum(offsets[last - 1], row);
+  std::fill(extents.begin(), extents.end(), number(1));
+  extents[last] = number(columns), extents[last - 1] = number(rows);
+  ir::VarPtr mat =
+      bind(make("tile.load", {view.Operand("tensor"), tuple(offsets), tuple(extents)}, from.load->kwargs_));
+  if (from.isTransposed)
+    mat = bind(make("tile.transpose_view", {mat}));
+  return bind(make("tile.extract", {mat, number(0), number(0), window}, in(space)));
+}
+
 /// A window of one of the matrices, moved to L0.
 ir::VarPtr ProductTiler::part(const Factor &factor, const ir::ExprPtr &batch, const ir::ExprPtr &row, int64_t rows,
                               const ir::ExprPtr &column, int64_t columns, ir::MemorySpace space) {
+  if (const FactorLoad *from = readers.streamed(factor.tile.get()))
+    return loadedPart(*from, batch, row, rows, column, columns, space);
   ir::ExprPtr top = row, left = column;
   if (factor.batches > 1)
     (factor.sideBySide ? left : top) =
@@ -374,7 +395,7 @@ bool ProductTiler::narrow(const ir::VarPtr &var, const ir::CallPtr &call) {
     return false;
   const auto &ops = readers.of[var.get()];
   bool known = readers.reads[var.get()] == ops.size() &&
-               llvm::all_of(ops, [](const std::string &op) { return isProduct(op) || op == "tile.store"; });
+               llvm::all_of(ops, [](const std::string &op) { return isTileProduct(op) || op == "tile.store"; });
   if (!narrowsProduct(view) || !known) {
     if (isLate)
       refuse(source);
@@ -452,19 +473,9 @@ bool ProductTiler::store(const ir::VarPtr &var, const ir::CallPtr &call) {
         std::vector<ir::ExprPtr> at = offsets;
         size_t last = at.size() - 1, axes = product.batches.size();
         at[last] = sum(at[last], column), at[last - 1] = sum(at[last - 1], row);
-        int64_t inner = 1; // batches are counted row by row
-        for (size_t axis = axes; axis-- > 0;) {
-          int64_t extent = *ir::ConstantInt(product.batches[axis]);
-          auto binary = [&](ir::NodeKind kind, const ir::ExprPtr &value, int64_t by) {
-            return ir::MakeBinary(kind, value, number(by), pypto::DataType::INDEX, place);
-          };
-          ir::ExprPtr index = inner == 1 ? batch : binary(ir::NodeKind::FloorDiv, batch, inner);
-          if (axis > 0)
-            index = binary(ir::NodeKind::FloorMod, index, extent);
-          ir::ExprPtr &offset = at[last - 1 - axes + axis];
-          offset = extent == 1 ? offset : sum(offset, index);
-          inner *= extent;
-        }
+        std::vector<ir::ExprPtr> leading(at.begin() + (last - 1 - axes), at.begin() + (last - 1));
+        addBatch(leading, batch, product.batches);
+        std::copy(leading.begin(), leading.end(), at.begin() + (last - 1 - axes));
         out->push_back(
             std::make_shared<const ir::EvalStmt>(make("tile.store", {acc, tuple(at), tensor}, call->kwargs_), place));
       });

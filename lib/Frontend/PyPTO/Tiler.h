@@ -44,10 +44,10 @@ public:
   /// The tile that holds a computed tensor, or null for a tensor in global memory.
   pypto::ir::VarPtr tileOf(const pypto::ir::Var *tensor) const;
   /// Whether a tensor is a product that L0C does not hold: it is computed where it is stored, part by part.
-  bool isLateProduct(const pypto::ir::Var *tensor) const { return lateProducts.count(tensor) != 0; }
+  bool isLateProduct(const pypto::ir::Var *tensor) const { return lateProducts.count(tensor) || loops.count(tensor); }
   /// Refuses what has no tile and lies in no global memory.
   void checkHeld(const pypto::ir::VarPtr &tensor) const {
-    if (loops.count(tensor.get()) || starts.count(tensor.get()))
+    if (starts.count(tensor.get()))
       refuseLate(tensor);
   }
   /// The statements that compute such a product and store it.
@@ -78,6 +78,7 @@ private:
   bool fits(const Contraction &product) const;
   Contraction wholly(Contraction product) const;
   bool isPlain(const pypto::ir::OpView &view) const;
+  std::optional<Window> matrixOf(const pypto::ir::ExprPtr &operand) const;
   pypto::ir::VarPtr factor(const pypto::ir::ExprPtr &operand, bool isTransposed);
   pypto::ir::VarPtr wholeFactor(const Window &window, bool isTransposed);
   pypto::ir::VarPtr generalProduct(const pypto::ir::OpView &view, const pypto::ir::VarPtr &acc);
@@ -97,15 +98,23 @@ private:
   void refuseLate(const pypto::ir::ExprPtr &expr) const;
   const pypto::ir::Var *storedTo(const pypto::ir::Var *tensor) const;
   void noteWrite(const pypto::ir::VarPtr &result, const pypto::ir::Var *tensor);
+  bool readsTensor(const pypto::ir::StmtPtr &stmt, const pypto::ir::Var *tensor) const;
+  [[noreturn]] void refuseOperand() const;
   void checkUnwritten(const pypto::ir::Var *product) const;
 
   // Accumulators that L0C does not hold: the loop is computed where its result is stored, once for each part.
   struct Part {
+    std::vector<pypto::ir::ExprPtr> batch; ///< places of leading axes
     pypto::ir::ExprPtr row, column;
     int64_t rows = 0, columns = 0;
   };
   bool isTooLarge(const pypto::ir::Var *accumulator) const;
   bool postponed(const pypto::ir::StmtPtr &stmt);
+  void forBatches(const std::vector<pypto::ir::ExprPtr> &extents, std::vector<pypto::ir::ExprPtr> &batch,
+                  llvm::function_ref<void()> body);
+  pypto::ir::VarPtr loopOfPart(const pypto::ir::Var *accumulator, Part part);
+  void storeLoop(const pypto::ir::Var *accumulator, const pypto::ir::VarPtr &tensor,
+                 const std::vector<pypto::ir::ExprPtr> &offset, const pypto::ir::Attrs &keywords);
   bool storedLoop(const pypto::ir::AssignStmt &stmt, const pypto::ir::OpView &view);
   Contraction cut(Contraction product) const;
 

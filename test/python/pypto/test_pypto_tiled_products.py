@@ -5,6 +5,7 @@ import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
+from pypto.runtime import run as pypto_run
 
 both = pytest.mark.parametrize("platform", ["a2a3", "a5"])
 
@@ -95,6 +96,73 @@ def test_batches_of_tensors(platform, lead):
 
 
 @both
+@pytest.mark.parametrize("transposed", ["", "a", "b"])
+@pytest.mark.parametrize("batch", [(), (4,), (2, 2)])
+def test_factors_that_l1_does_not_hold(platform, transposed, batch):
+    """The greater factor takes 1 MiB in all, where L1 has 512 KiB."""
+    m, k, n = (32, 64, 4096) if transposed == "b" else (4096, 64, 32)
+    m, n = (m, n) if not batch else (m // 4, n) if transposed != "b" else (m, n // 4)
+    shape_a = [*batch, k, m] if transposed == "a" else [*batch, m, k]
+    shape_b = [*batch, n, k] if transposed == "b" else [*batch, k, n]
+    zeros, batched = [0] * len(shape_a), len(batch) > 0
+
+    @pl.jit
+    def product(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            left = pl.load(a, zeros, shape_a, target_memory=pl.Mem.Mat)
+            right = pl.load(b, zeros, shape_b, target_memory=pl.Mem.Mat)
+            if transposed == "a":
+                left = pl.tile.transpose_view(left)
+            if transposed == "b":
+                right = pl.tile.transpose_view(right)
+            if batched:
+                c = pl.store(pl.batch_matmul(left, right), zeros, c)
+            else:
+                c = pl.store(pl.matmul(left, right), zeros, c)
+        return c
+
+    a, b, c = numbers(*shape_a), numbers(*shape_b, seed=1), np.zeros([*batch, m, n], np.float32)
+    run(product, a, b, c, platform=platform)
+    left = np.swapaxes(a, -1, -2) if transposed == "a" else a
+    right = np.swapaxes(b, -1, -2) if transposed == "b" else b
+    check(c, left.astype(np.float64) @ right)
+
+
+@both
+def test_a_factor_of_tensors_that_l1_does_not_hold(platform):
+    """One group of a tensor of four axes: 3 x 512 x 128 numbers, 768 KiB, read behind its first group."""
+
+    @pl.jit
+    def product(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            made = pl.matmul(a, b[1], b_trans=True, out_dtype=pl.FP32)
+            c = pl.assemble(c, made, [0, 0, 0])
+        return c
+
+    a, b, c = numbers(3, 32, 128), numbers(2, 3, 512, 128, seed=1), np.zeros((3, 32, 512), np.float32)
+    run(product, a, b, c, platform=platform)
+    check(c, a.astype(np.float64) @ np.swapaxes(b[1], 1, 2))
+
+
+def test_a_factor_that_the_kernel_writes_stays_in_l1():
+    """Its parts would be read behind the write, which is too late."""
+
+    @pl.jit
+    def product(a: pl.InOut[pl.Tensor], b: pl.Tensor, c: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            left = pl.load(a, [0, 0], [4096, 64], target_memory=pl.Mem.Mat)
+            right = pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat)
+            corner = pl.load(b, [0, 0], [32, 32], target_memory=pl.Mem.Mat)
+            made = pl.matmul(left, right)
+            a = pl.store(pl.matmul(right, corner), [0, 0], a)
+            c = pl.store(made, [0, 0], c)
+        return a, c
+
+    with pytest.raises(InvalidOperationError, match="of L1, which has 524288"):
+        run(product, numbers(4096, 64), numbers(64, 32), np.zeros((4096, 32), np.float32))
+
+
+@both
 @pytest.mark.parametrize("size", [64, 256])
 def test_a_product_in_mat_is_an_operand(platform, size):
     @pl.jit
@@ -169,6 +237,80 @@ def test_an_accumulator_of_a_loop(platform, m, n, dtype, way):
     c = np.zeros((m, n), np.int32 if dtype == np.int8 else np.float32)
     run(kernel, a, b, c, platform=platform)
     check(c, a.astype(np.float64) @ b)
+
+
+BATCHED = """
+import pypto.language as pl
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.Opaque)
+    def main(self, a: pl.Tensor[{of_a}, pl.{dtype}], b: pl.Tensor[{of_b}, pl.{dtype}],
+             c: pl.Out[pl.Tensor[{of_c}, pl.{made}]]) -> pl.Tensor[{of_c}, pl.{made}]:
+        with pl.at(level=pl.Level.CORE_GROUP):
+            acc = pl.create_tensor({of_c}, dtype=pl.{made})
+            for kb in pl.{loop}:
+                x = pl.slice(a, {of_x}, [{front_x}0, kb * 64])
+                y = pl.slice(b, {of_y}, [{front_y}0, kb * 64])
+                {step}
+            {inside}
+        {outside}
+        return c
+"""
+BRANCH = """if kb == 0:
+                    acc = pl.matmul(x, y, b_trans=True, out_dtype=pl.{made})
+                else:
+                    acc = pl.matmul_acc(acc, x, y, b_trans=True)"""
+
+
+@both
+@pytest.mark.parametrize("batch", [(1,), (3,), (2, 2)])
+@pytest.mark.parametrize("m, n, dtype", [(32, 48, "INT8"), (32, 48, "FP16"), (272, 144, "INT8")])
+@pytest.mark.parametrize("way", ["branch", "init", "escapes"])
+def test_an_accumulator_of_batches(platform, batch, m, n, dtype, way):
+    """Four steps of 64. The right operand is transposed, and one matrix for all batches behind `branch`."""
+    m = min(m, 64) if way == "escapes" else m  # its copy goes through UB
+    made, shape = "INT32" if dtype == "INT8" else "FP32", [*batch, m, n]
+    batch_y = [] if way == "branch" else [*batch]
+    of_b = [*batch_y, n, 256]
+    store = f"c = pl.assemble(c, acc, {[0] * len(shape)})"
+    text = BATCHED.format(
+        of_a=[*batch, m, 256], of_b=of_b, of_c=shape, of_x=[*batch, m, 64], of_y=[*batch_y, n, 64],
+        front_x="0, " * len(batch), front_y="0, " * len(batch_y), dtype=dtype, made=made,
+        loop="pipeline(4, stage=2)" if way == "branch" else "range(4)",
+        step=BRANCH.format(made=made) if way == "branch"
+        else "acc = pl.matmul_acc(acc, x, y, b_trans=True, init_cond=kb == 0)",
+        inside=store if way != "escapes" else "pass",
+        outside=store if way == "escapes" else "",
+    )  # fmt: skip
+    numpy = np.int8 if dtype == "INT8" else np.float16
+    a, b = numbers(*batch, m, 256, dtype=numpy), numbers(*of_b, seed=1, dtype=numpy)
+    c = np.zeros(shape, np.int32 if dtype == "INT8" else np.float32)
+    pypto_run(pl.parse_program(text), a, b, c, config=RunConfig(platform=platform))
+    check(c, a.astype(np.float64) @ np.swapaxes(b, -1, -2))
+
+
+@pytest.mark.parametrize("between", ["x = pl.assemble(x, pl.matmul(w, w), [0, 0])", ""])
+def test_an_accumulator_whose_operand_is_written_is_refused(between):
+    """Its parts are computed where it is stored: behind the write, or while its target is written."""
+    text = f"""
+import pypto.language as pl
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.InOut[pl.Tensor[[256, 256], pl.FP32]], w: pl.Tensor[[64, 64], pl.FP32],
+               y: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):
+        acc = pl.create_tensor([256, 256], dtype=pl.FP32)
+        for k in pl.range(4):
+            acc = pl.matmul_acc(acc, x[:, k * 64 : k * 64 + 64], x[k * 64 : k * 64 + 64, :], init_cond=k == 0)
+        {between or "pass"}
+        {"y = pl.assemble(y, acc, [0, 0])" if between else "x = pl.assemble(x, acc, [0, 0])"}
+        return y
+"""
+    from pypto.ir.compiled_program import CompiledProgram
+
+    message = "an operand of a product .* is written before" if between else "not stored to one of its operands"
+    with pytest.raises(InvalidOperationError, match=message):
+        CompiledProgram(pl.parse_program(text), RunConfig())
 
 
 @both
