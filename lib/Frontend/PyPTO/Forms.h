@@ -20,6 +20,7 @@ struct FormOperand {
 struct Form {
   std::string_view name; ///< "tadd"
   bool segments;         ///< it needs `operandSegmentSizes`
+  bool onVectors;        ///< the vector unit does it
   std::vector<FormOperand> operands;
 
   bool hasDst() const;

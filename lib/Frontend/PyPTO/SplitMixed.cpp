@@ -27,6 +27,13 @@ bool isBlockNumber(const ir::Call &call) {
   return llvm::is_contained({"tile.get_block_idx", "tile.get_block_num", "tile.get_subblock_idx"}, call.op_->name_);
 }
 
+/// Whether a value is a tile of the cube core, which brings it there by itself.
+bool liesInCube(const ir::TypePtr &type) {
+  auto tile = ir::As<ir::TileType>(type);
+  auto space = tile ? tile->GetMemorySpace() : std::nullopt;
+  return space && *space != ir::MemorySpace::Vec;
+}
+
 class BlockNumbers : public ir::IRVisitor {
 public:
   bool found = false;
@@ -75,10 +82,11 @@ protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
     bool moves = llvm::is_contained({"tensor.slice", "tensor.assemble", "tensor.dim", "tensor.read"}, name);
-    cube |= isProduct(*op);
+    bool inCube = liesInCube(op->type_);
+    cube |= isProduct(*op) || inCube;
     vector |= name.starts_with("tensor.") && !moves && !isProduct(*op);
     bool isBlock = isBlockNumber(*op);
-    vector |= name.starts_with("tile.") && name != "tile.store" && !isBlock;
+    vector |= name.starts_with("tile.") && name != "tile.store" && !isBlock && !inCube;
     others |= !name.starts_with("tensor.") && name != "tile.store";
     stores |= name == "tensor.assemble" || name == "tensor.read" || (name.starts_with("tile.") && !isBlock);
     ir::IRVisitor::VisitExpr_(op);

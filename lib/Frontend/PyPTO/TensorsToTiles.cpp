@@ -1,6 +1,7 @@
 // Statements: which variables become tiles, and what loops and branches then carry.
 #include "TensorsToTiles.h"
 
+#include "AccOperands.h"
 #include "TileProducts.h"
 #include "Tiler.h"
 #include "Types.h"
@@ -269,10 +270,14 @@ void Tiler::branch(const ir::IfStmt &stmt) {
       std::make_shared<const ir::IfStmt>(stmt.condition_, thenStmt, elseStmt, std::move(results), stmt.span_));
 }
 
-ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &function, const isa::ArchInfo &arch,
+ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &given, const isa::ArchInfo &arch,
                                const std::vector<ir::VarPtr> &escaping, std::vector<ir::VarPtr> *made) {
   Finder finder;
-  finder.VisitStmt(function->body_);
+  finder.VisitStmt(given->body_);
+  ir::FunctionPtr function = given;
+  if (finder.hasProducts)
+    if (ir::StmtPtr moved = moveAccOperands(given->body_); moved != given->body_)
+      function = withBody(*given, moved);
   auto cut = [&](const ir::StmtPtr &body) { return finder.hasProducts ? tileProducts(body, arch) : body; };
   if (!finder.found)
     return finder.hasProducts ? withBody(*function, cut(function->body_)) : function;

@@ -42,7 +42,9 @@ def main():
             for operand, kind, optional in operands(pto, record)
         )
         segments = any(trait["def"] == "AttrSizedOperandSegments" for trait in record["traits"])
-        lines.append(f'{{"{record["opName"]}", {"true" if segments else "false"}, {{{parts}}}}},')
+        on_vectors = "Pipe::PIPE_V;" in (record["extraClassDeclaration"] or "")
+        flags = ", ".join("true" if each else "false" for each in (segments, on_vectors))
+        lines.append(f'{{"{record["opName"]}", {flags}, {{{parts}}}}},')
     with open(sys.argv[3], "w") as out:
         out.write("\n".join(lines) + "\n")
 

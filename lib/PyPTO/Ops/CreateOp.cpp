@@ -255,6 +255,10 @@ ExprPtr Binder::operand(const OpParam &param, const Attr &value) const {
   bool tensors = row.name.starts_with("tensor.");
   switch (param.kind) {
   case ParamKind::Data:
+    // A product reads factors in L1 as they are: pl.create_l1 and pl.gather_row make such tiles beside tensors.
+    if (auto tile = As<TileType>(type);
+        tensors && tile && tile->GetMemorySpace() == MemorySpace::Mat && row.name.starts_with("tensor.matmul"))
+      return expr;
     require(tensors ? IsA<TensorType>(type) : IsA<TileType>(type), param,
             tensors                 ? "a tensor"
             : IsA<TensorType>(type) ? "a tile; load it with `pl.load`"

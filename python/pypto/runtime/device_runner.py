@@ -77,7 +77,8 @@ def write_tree(program, folder, platform):
 
 
 def compile_and_assemble(work_dir, platform):
-    """(CompiledProgram, name of the runtime, its settings) of a folder of `compile_program`. ValueError for others."""
+    """(CompiledProgram, name of the runtime, its settings) of a folder of `compile_program`, or of one device of
+    `ir.compile`. ValueError for others."""
     from pypto.ir.compiled_program import CompiledProgram
     from pypto.pypto_core import ir
     from pypto.runtime import RunConfig
@@ -86,7 +87,10 @@ def compile_and_assemble(work_dir, platform):
     if not (folder / "kernel_config.py").is_file():
         raise ValueError(f"{work_dir}: holds no kernel_config.py; pypto.runtime.compile_program writes one")
     config = runpy.run_path(str(folder / "kernel_config.py"))
-    program = ir.deserialize((folder / config["PROGRAM"]).read_bytes())
-    compiled = CompiledProgram(program, RunConfig(platform=platform))
-    compiled.output_dir = folder
+    if "PROGRAM" in config:
+        program = ir.deserialize((folder / config["PROGRAM"]).read_bytes())
+        compiled = CompiledProgram(program, RunConfig(platform=platform))
+        compiled.output_dir = folder
+    else:
+        compiled = CompiledProgram.from_dir(folder, platform=platform)
     return compiled, config["RUNTIME_CONFIG"]["runtime"], config["RUNTIME_CONFIG"]

@@ -93,6 +93,17 @@ def test_a_folder_is_made_ready_to_run(tmp_path):
     np.testing.assert_array_equal(y, x + 1)
 
 
+def test_a_folder_of_ir_compile_is_made_ready_to_run(tmp_path):
+    ir.compile(Twice, output_dir=tmp_path, platform="a2a3")
+    compiled, name, settings = compile_and_assemble(tmp_path, "a2a3")
+    assert name == settings["runtime"] and compiled.param_names == ["x", "y"]
+    x, y = np.ones((8, 32), np.float32), np.zeros((8, 32), np.float32)
+    compiled(x, y)
+    np.testing.assert_array_equal(y, x + 1)
+    with pytest.raises(ValueError, match="was compiled for a2a3, not a5"):
+        compile_and_assemble(tmp_path, "a5")
+
+
 def test_a_folder_without_a_program(tmp_path):
     with pytest.raises(ValueError, match="holds no kernel_config.py"):
         compile_and_assemble(tmp_path, "a2a3")
