@@ -34,6 +34,17 @@ protected:
   }
 };
 
+class Events : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    found |= op->op_->name_ == "system.sync_set" || op->op_->name_ == "system.sync_wait";
+    ir::IRVisitor::VisitExpr_(op);
+  }
+};
+
 class WholeTiles : public ir::IRMutator {
 protected:
   ir::ExprPtr VisitExpr_(const ir::CallPtr &op) override {
@@ -72,6 +83,12 @@ QueueSpace queueSpaceOf(const ir::Function &function) {
     space.words += words;
   }
   return space;
+}
+
+bool hasEvents(const ir::Function &function) {
+  Events events;
+  events.VisitStmt(function.body_);
+  return events.found;
 }
 
 ir::FunctionPtr withWholeTiles(const ir::FunctionPtr &function) {

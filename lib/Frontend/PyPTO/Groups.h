@@ -17,6 +17,9 @@ struct QueueSpace {
 };
 QueueSpace queueSpaceOf(const pypto::ir::Function &function);
 
+/// Whether a function raises or awaits events of the block's other cores.
+bool hasEvents(const pypto::ir::Function &function);
+
 /// Two functions that one launch runs, with one list of parameters; their directions are those of both.
 struct Group {
   pypto::ir::FunctionPtr cube, vector;

@@ -145,8 +145,10 @@ Value Lowering::semaphore(const ir::OpView &call, const ir::CallPtr &op, const i
   if (call.row()->name == "system.set_ffts") // the device has memory for them
     return nullptr;
   int64_t event = *call.Keyword<int64_t>("event_id"), mode = *call.Keyword<int64_t>("ffts_mode");
-  if (event < 0 || event > 15)
-    fail(op->span_, "Event ID must be in range [0, 15], got " + std::to_string(event));
+  // Where flags are those of one vector core, the second one's come behind the first one's.
+  int64_t events = processor().crossFlags * (processor().laneFlags ? processor().vectorCores : 1);
+  if (event < 0 || event >= events)
+    fail(op->span_, "Event ID must be in range [0, " + std::to_string(events - 1) + "], got " + std::to_string(event));
   auto pipe = pto::symbolizePipe("PIPE_" + std::string(ir::ValueName(*call.Enum<ir::PipeType>("pipe"))));
   SmallVector<NamedAttribute> attributes = {b.getNamedAttr("pipe", pto::PipeAttr::get(b.getContext(), *pipe)),
                                             b.getNamedAttr("event_id", b.getI32IntegerAttr(int32_t(event)))};

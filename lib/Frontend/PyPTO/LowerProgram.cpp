@@ -1,5 +1,6 @@
 // Programs and functions.
 #include "BlockBarriers.h"
+#include "JoinGroups.h"
 #include "Lowering.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
@@ -42,11 +43,12 @@ bool takesTensors(const ir::Function &function) {
   });
 }
 
-/// What a run of the program is: the orchestrator, else the only kernel if it takes tensors and numbers. Null for
-/// programs that are kernels only.
+/// What a run of the program is: the orchestrator, else the only group or kernel if it takes tensors and numbers. Null
+/// for programs that are kernels only.
 ir::FunctionPtr entryOf(const ir::Program &program) {
   std::vector<ir::FunctionPtr> orchestrators, hosts; // of devices; of the host level
   ir::FunctionPtr kernel;
+  std::vector<ir::FunctionPtr> groups;
   unsigned kernels = 0;
   for (const ir::FunctionPtr &function : program.functions_) {
     if (function->func_type_ == ir::FunctionType::Orchestration) {
@@ -54,6 +56,8 @@ ir::FunctionPtr entryOf(const ir::Program &program) {
     } else if (isKernel(*function)) {
       ++kernels;
       kernel = function;
+    } else if (function->func_type_ == ir::FunctionType::Group) {
+      groups.push_back(function);
     }
   }
   const std::vector<ir::FunctionPtr> &entries = hosts.empty() ? orchestrators : hosts;
@@ -61,6 +65,8 @@ ir::FunctionPtr entryOf(const ir::Program &program) {
     fail(entries[1]->span_, "a program of several orchestrators is not lowered yet");
   if (!entries.empty())
     return entries.front();
+  if (groups.size() == 1 && kernels == 2)
+    kernel = groups[0], kernels = 1;
   bool writes = kernel && llvm::any_of(kernel->param_directions_,
                                        [](ir::ParamDirection each) { return each != ir::ParamDirection::In; });
   return kernels == 1 && writes && takesTensors(*kernel) ? kernel : nullptr;
@@ -159,6 +165,7 @@ static OwningOpRef<ModuleOp> lowerKernels(MLIRContext &context, const ir::Progra
       if (pypto_frontend::isKernel(*function))
         pypto_frontend::withPlace(function->span_,
                                   [&] { pypto_frontend::Lowering(module, used).VisitFunction(function); });
+    pypto_frontend::joinGroups(module, *tiled);
   });
 }
 
@@ -178,6 +185,8 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator.kernels())
       withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
+    for (const PlannedKernel &kernel : orchestrator.kernels())
+      joinPlanned(module, kernel);
   });
   return {std::move(kernels), orchestrator.hostModule(context)};
 }

@@ -83,6 +83,8 @@ void Orchestrator::run() {
   }
   if (entry->func_type_ == ir::FunctionType::Orchestration)
     VisitStmt(entry->body_);
+  else if (entry->func_type_ == ir::FunctionType::Group)
+    launchTogether(entry->span_, [&] { VisitStmt(entry->body_); });
   else
     launch(entry, arguments, entry->span_);
   if (host && hasRanks())

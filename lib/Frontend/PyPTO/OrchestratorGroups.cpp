@@ -26,14 +26,15 @@ void Orchestrator::launchTogether(const ir::Span &span, llvm::function_ref<void(
     return llvm::find_if(calls, [&](const Waiting &each) { return each.function->func_type_ == kind; });
   };
   auto cube = ofKind(ir::FunctionType::AIC), vector = ofKind(ir::FunctionType::AIV);
-  bool hasQueues = llvm::any_of(calls, [](const Waiting &each) { return queueSpaceOf(*each.function).words > 0; });
-  if (!hasQueues) {
+  bool areOne = llvm::any_of(
+      calls, [](const Waiting &each) { return queueSpaceOf(*each.function).words > 0 || hasEvents(*each.function); });
+  if (!areOne) {
     for (Waiting &each : calls)
       launch(withWholeTiles(each.function), std::move(each.arguments), each.span);
     return;
   }
   if (calls.size() != 2 || cube == calls.end() || vector == calls.end())
-    fail(span, "functions that share queues are one of type AIC and one of type AIV, called once each");
+    fail(span, "functions that share queues or events are one of type AIC and one of type AIV, called once each");
   if (cube->arguments != vector->arguments)
     fail(vector->span, cube->function->name_ + " and " + vector->function->name_ +
                            " are one task, but get other arguments; pass both the same list");

@@ -54,7 +54,8 @@ MemRefType semaphores(Builder &b) {
   return MemRefType::get({256}, b.getI64Type(), AffineMap(), global);
 }
 
-/// Both parts of a kernel in sections of one function. On a3 the semaphores' memory is one more argument, the last.
+} // namespace
+
 func::FuncOp joinParts(OpBuilder &b, const Kernel &kernel, bool takesSemaphores) {
   Location loc = kernel.main->getLoc();
   SmallVector<Type> arguments(func::FuncOp(kernel.main).getArgumentTypes());
@@ -79,6 +80,8 @@ func::FuncOp joinParts(OpBuilder &b, const Kernel &kernel, bool takesSemaphores)
   }
   return entry;
 }
+
+namespace {
 
 /// Replaces constructs that the assembler does not support by equivalent ones; returns their description.
 std::string rewriteForAssembler(func::FuncOp entry) {

@@ -16,9 +16,10 @@ _DIRECTIONS = {"in": ir.ParamDirection.In, "out": ir.ParamDirection.Out, "inout"
 
 
 def main_of(program):
-    """What a run of a program is: its orchestrator, else its only kernel. ValueError where there is neither."""
+    """What a run of a program is: its orchestrator, else its only group or kernel. ValueError where there is none."""
     held = list(ir.with_orchestrators(program).functions.values())
-    mains = [each for each in held if each.func_type == ir.FunctionType.Orchestration] or held
+    kinds = (ir.FunctionType.Orchestration, ir.FunctionType.Group)
+    mains = next(filter(None, ([each for each in held if each.func_type == kind] for kind in kinds)), held)
     mains = [each for each in mains if each.level == ir.Level.HOST] or mains
     if len(mains) != 1:
         names = ", ".join(each.name for each in mains)

@@ -245,7 +245,7 @@ def other_calls(calls):
 @pytest.mark.parametrize(
     "calls, text",
     [
-        ("once", "functions that share queues are one of type AIC and one of type AIV, called once each"),
+        ("once", "functions that share queues or events are one of type AIC and one of type AIV, called once each"),
         ("swapped", "cube and vector are one task, but get other arguments; pass both the same list"),
     ],
 )

@@ -29,6 +29,10 @@ struct Kernel {
 /// Why `reader` does not support the kernel, as "op: reason"; empty when it does.
 std::string whyNot(const Kernel &kernel, Reader reader);
 
+/// Both parts of a kernel in sections of a new function with the name of `main`. `takesSemaphores`: the memory of the
+/// semaphores is one more argument, the last.
+mlir::func::FuncOp joinParts(mlir::OpBuilder &b, const Kernel &kernel, bool takesSemaphores);
+
 /// A new module with the kernel as entry `name`, in constructs supported by `reader`. The parts of a kernel become
 /// sections of one function; on a3 its last argument is then the memory of the semaphores. `rewritten` receives the
 /// constructs replaced for `reader`.
