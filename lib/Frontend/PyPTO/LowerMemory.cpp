@@ -100,6 +100,15 @@ Value Lowering::makeView(const ir::TensorTypePtr &type, Value pointer) {
   return view;
 }
 
+/// The memory of a view as a tensor of another shape or layout.
+Value Lowering::viewAgain(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto view = valueOf(call.Operand("tensor")).getDefiningOp<pto::MakeTensorViewOp>();
+  auto type = ir::As<ir::TensorType>(var ? var->type_ : op->type_);
+  if (!view || !type)
+    fail(op->span_, "tensor.view is lowered for a parameter");
+  return makeView(type, view.getPtr());
+}
+
 /// The address that a tile's MemRef says, as a constant before the tiles; null where it says none.
 Value Lowering::addressOf(const ir::TileTypePtr &type, pto::TileBufType tile) {
   if (!type->memref_ || !options.addresses || !(*type->memref_)->addr_)

@@ -30,27 +30,35 @@ Value Lowering::changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, co
   return copy;
 }
 
-/// The part of a tile that begins at the offsets, with the valid extent of `part`.
-Value Lowering::partOf(Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
+/// The part of a tile that begins at the offsets, with the valid extent of `type`.
+Value Lowering::partOf(Value tile, const std::vector<ir::ExprPtr> &offsets, const ir::TileTypePtr &type,
                        const ir::Span &span) {
+  pto::TileBufType part = tileType(*b.getContext(), *type, options);
   auto whole = cast<pto::TileBufType>(tile.getType());
   if (whole.getLoc() != pto::AddressSpace::vec || whole.isBoxed() || offsets.size() != 2)
     fail(span, "a part of a tile is lowered for two axes of tiles in Vec");
-  if (!part.hasStaticValid())
-    fail(span, "a part of a tile whose valid extent is known at run time is not lowered yet");
   auto view = whole.withShape(part.getRows(), part.getCols()).withValid(part.getValidRows(), part.getValidCols());
   bool isAll = part.getValidRows() == part.getRows() && part.getValidCols() == part.getCols();
-  Value rows = isAll ? Value() : indexConstant(part.getValidRows());
-  Value cols = isAll ? Value() : indexConstant(part.getValidCols());
+  auto extent = [&](unsigned axis, int64_t known) {
+    return isAll                          ? Value()
+           : ShapedType::isDynamic(known) ? indexOf(type->tile_view_->valid_shape[axis])
+                                          : indexConstant(known);
+  };
+  Value rows = extent(0, part.getValidRows()), cols = extent(1, part.getValidCols());
   return b.create<pto::SubViewOp>(loc, view, tile, ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, rows, cols,
                                   b.getI64ArrayAttr({part.getRows(), part.getCols()}));
 }
 
-/// The op that has written `tile`, which nothing else uses, if nothing since then touches memory; else null.
+/// The op that has written `tile`, which nothing else uses but to say its valid extent, if nothing since then touches
+/// memory; else null.
 static Operation *justWritten(Value tile, Operation *now) {
-  if (!tile.getDefiningOp<pto::AllocTileOp>() || !tile.hasOneUse())
+  SmallVector<Operation *> users;
+  for (OpOperand &use : tile.getUses())
+    if (!isa<pto::SetValidShapeOp>(use.getOwner()))
+      users.push_back(use.getOwner());
+  if (!tile.getDefiningOp<pto::AllocTileOp>() || users.size() != 1)
     return nullptr;
-  auto writer = dyn_cast<MemoryEffectOpInterface>(*tile.user_begin());
+  auto writer = dyn_cast<MemoryEffectOpInterface>(users.front());
   if (!writer || writer->getBlock() != now->getBlock() || writer.getEffectOnValue<MemoryEffects::Read>(tile))
     return nullptr;
   for (Operation *op = writer->getNextNode(); op && op != now; op = op->getNextNode())
@@ -135,7 +143,7 @@ Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::V
     return whole; // all of a tile that nobody else reads
   if (auto from = cast<pto::TileBufType>(whole.getType()); from.isBoxed() && from.getLoc() != pto::AddressSpace::vec)
     return boxedPart(call, op, var);
-  Value part = partOf(whole, call.Elements("offset"), tileType(*b.getContext(), *type, options), op->span_);
+  Value part = partOf(whole, call.Elements("offset"), type, op->span_);
   if (liesIn(type, call.Operand("x")))
     return part;
   Value tile = destination(*op, var);
@@ -153,6 +161,9 @@ void Lowering::replacePart(const ir::ExprPtr &source, Value part) {
     return;
   }
   writer->moveAfter(part.getDefiningOp());
+  for (Operation *user : llvm::make_early_inc_range(tile.getUsers()))
+    if (isa<pto::SetValidShapeOp>(user)) // the part says it
+      user->erase();
   tile.replaceAllUsesWith(part);
   values[ir::As<ir::Var>(source).get()] = part;
   holders.erase(tile);
@@ -171,7 +182,8 @@ Value Lowering::assemble(const ir::OpView &call, const ir::CallPtr &op, const ir
   auto from = cast<pto::TileBufType>(source.getType());
   Value target = changeable(call.Operand("target"), op, var);
   if (from.getLoc() == pto::AddressSpace::vec) {
-    replacePart(call.Operand("source"), partOf(target, offsets, from, op->span_));
+    replacePart(call.Operand("source"),
+                partOf(target, offsets, ir::As<ir::TileType>(call.Operand("source")->type_), op->span_));
     return target;
   }
   if (offsets.size() != 2)
@@ -185,6 +197,25 @@ Value Lowering::extract(const ir::OpView &call, const ir::CallPtr &op, const ir:
   Value row = indexOf(call.Operand("row")), col = indexOf(call.Operand("col"));
   Value tile = destination(*op, var);
   b.create<pto::TExtractOp>(loc, source, row, col, tile);
+  return tile;
+}
+
+Value Lowering::columnsOf(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value source = valueOf(call.Operand("src"));
+  auto numbers = [&](const char *name) {
+    SmallVector<int64_t> values;
+    for (const ir::ExprPtr &element : call.Elements(name)) {
+      auto known = ir::ConstantInt(element);
+      if (!known)
+        fail(op->span_, "img2col takes " + std::string(name) + " that is known; write numbers");
+      values.push_back(*known);
+    }
+    return b.getI64ArrayAttr(values);
+  };
+  Value row = indexOf(call.Operand("row")), col = indexOf(call.Operand("col"));
+  Value tile = destination(*op, var);
+  b.create<pto::TImg2ColOp>(loc, source, row, col, tile, numbers("kernel"), numbers("strides"), numbers("dilations"),
+                            numbers("pads"), numbers("image"), *call.Keyword<int64_t>("channels"));
   return tile;
 }
 

@@ -146,6 +146,7 @@ private:
   mlir::Value reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value sine(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var); // LowerComposites.cpp
   mlir::Value subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value viewAgain(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value dim(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value barrier(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
@@ -162,13 +163,14 @@ private:
   bool isLastUse(const ir::ExprPtr &operand) const;
   void replacePart(const ir::ExprPtr &source, mlir::Value part);
   mlir::Value changeable(const ir::ExprPtr &operand, const ir::CallPtr &op, const ir::VarPtr &var);
-  mlir::Value partOf(mlir::Value tile, const std::vector<ir::ExprPtr> &offsets, pto::TileBufType part,
+  mlir::Value partOf(mlir::Value tile, const std::vector<ir::ExprPtr> &offsets, const ir::TileTypePtr &part,
                      const ir::Span &span);
   llvm::SmallVector<mlir::Value> elementStrides(pto::TileBufType type);
   mlir::Value elementOffset(pto::TileBufType type, const std::vector<ir::ExprPtr> &indices, const ir::Span &span);
   mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value boxedPart(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value assemble(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value columnsOf(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value extract(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value transpose(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value tensorOf(const ir::IfStmt &branch, size_t result);

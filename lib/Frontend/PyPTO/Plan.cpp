@@ -71,6 +71,8 @@ protected:
     } else if (call && ir::IsA<ir::TensorType>(op->var_->type_)) {
       if (ir::ExprPtr written = writtenBy(*call))
         alias(op->var_.get(), written);
+      else if (call->op_->name_ == "tensor.view")
+        alias(op->var_.get(), call->args_[0]);
     } else {
       alias(op->var_.get(), op->value_);
     }

@@ -26,7 +26,9 @@ protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
     hasProducts |= name.find("matmul") != name.npos || name.find("gemv") != name.npos;
-    found |= name.starts_with("tensor.") && name != "tensor.dim" && name != "tensor.read" && name != "tensor.write";
+    // Views of parameters stay in global memory.
+    static constexpr std::string_view kNoTiles[] = {"tensor.dim", "tensor.read", "tensor.write", "tensor.view"};
+    found |= name.starts_with("tensor.") && !llvm::is_contained(kNoTiles, name);
     ir::IRVisitor::VisitExpr_(op);
   }
 };

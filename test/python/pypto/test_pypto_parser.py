@@ -362,6 +362,7 @@ ARGUMENTS = {
     "comm.remote_load": "x, 1, [0, 0], [16, 16]",
     "tile.mgather": "x, pl.tile.full([1, 16], pl.INT32, 0)",
     "tile.transpose": "t, 0, 1",
+    "tile.img2col": "t, 0, 0, [16, 16], [1, 1], [1, 1], [1, 1], [0, 0, 0, 0], [4, 4], channels=16",
     "tensor.transpose": "x, 0, 1",
     "tensor.view": "x, [32, 16]",
     "tile.reshape": "t, [256]",

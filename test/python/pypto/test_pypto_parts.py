@@ -6,7 +6,7 @@ import pytest
 from pypto import DataType, codegen, ir
 from pypto.ir.op import tensor, tile
 from pypto.runtime import RunConfig
-from test_pypto_lower import F16, F32, I32, SPAN, Kernel, scalar, tensor_of
+from test_pypto_lower import F16, F32, I32, SPAN, Kernel, tensor_of
 
 NUMPY = {F32: np.float32, F16: np.float16, I32: np.int32}
 both = pytest.mark.parametrize("processor", ["a3", "a5"])
@@ -185,13 +185,23 @@ def test_refused(make, message):
     assert message in refused(make)
 
 
-def test_a_dynamic_part_is_refused():
-    k = Kernel(x=tensor_of(8, 32), y=ir.TensorType([scalar("n"), 32], F32))
-    n = k.params[1].type.shape[0]
-    part = k.let(tile.load(k.params[0], [0, 0], [4, 32], valid_shape=[n, 32]))
-    k.let(tile.assemble(load(k, k.params[0]), part, [0, 0]))
-    with pytest.raises(ValueError, match="a valid|whose valid extent is known at run time is not lowered"):
-        codegen.PTOCodegen().generate(k.program())
+@both
+@pytest.mark.parametrize("count", [1, 3, 4])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_part_is_valid_as_far_as_a_run_says(tmp_path, processor, count, kept):
+    """It is computed in its place, or moved there where it is read again."""
+
+    def make(k, x, y, n):
+        part = k.let(tile.muls(k.let(tile.load(y, [0, 0], [4, 32], valid_shape=[n, 32])), 2.0))
+        whole = k.let(tile.assemble(load(k, x), part, [2, 0]))
+        return k.let(tile.assemble(whole, part, [4, 0])) if kept else whole
+
+    whole, part = numbers(8, 32), numbers(4, 32, seed=1)
+    expected = whole.copy()
+    for first in (2, 4) if kept else (2,):
+        expected[first : first + count] = 2 * part[:count]
+    out = run(tmp_path, processor, make, whole, part, shape=(8, 32), scalars=[count])
+    np.testing.assert_array_equal(out, expected)
 
 
 @both

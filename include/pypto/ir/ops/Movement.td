@@ -41,6 +41,9 @@ def : PlOp<"slice", (ops X:$x, Tuple:$shape, Tuple:$offset, TupleOpt:$valid_shap
 def : PlOp<"extract", (ops X:$src, Index:$row, Index:$col, Tuple:$shape, Kw<"MemorySpace">:$target_memory), RuleShape, "textract"> {
   let summary = "a copy of a window of src in another memory space";
 }
+def : PlOp<"img2col", (ops X:$src, Index:$row, Index:$col, Tuple:$shape, Tuple:$kernel, Tuple:$strides, Tuple:$dilations, Tuple:$pads, Tuple:$image, Kw<"int">:$channels, Kw<"MemorySpace", "Left">:$target_memory), RuleShape, "timg2col"> {
+  let summary = "the window at row, col of an image's columns, the left operand of a convolution; src is in Mat, a row for each point of image";
+}
 def : PlOp<"gather_row", (ops X:$dst, Any:$src, Tuple:$dst_offset, Tuple:$src_offset, Tuple:$shapes, TupleOpt:$valid_shape, Kw<"bool", "False">:$transpose), RuleLike, "tload">, Both {
   let summary = "dst with rows of src at dst_offset";
 }
