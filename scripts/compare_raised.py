@@ -1,14 +1,15 @@
 """Kernels of models as PyPTO programs that are compiled again: do they compute the same bits?
 
-    compare_raised.py [--quantize F32,F16] NET.mlir..
+    compare_raised.py [--quantize F32,F16] [--processors a3,a5] NET.mlir..
 
 Each NET is a top .mlir that model_transform wrote; quickstart.sh leaves the direction classifier's in .cache/cls. It is
-deployed for a3 with --emit-pto, and each kernel goes .pto -> pto-compile -> .py -> pto-compile. Both kernels run on the
-same random arguments. Prints how many are raised, compile again and give the same bits, and why the others do not;
-exits 1 when bits differ.
+deployed with --emit-pto, and each kernel goes .pto -> pto-compile -> .py -> pto-compile. Both kernels run on the same
+random arguments. Prints how many are raised, compile again and give the same bits, how many of them have both kinds of
+cores, and why the others do not; exits 1 when bits differ.
 """
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -24,15 +25,15 @@ pypto.enable()
 
 import pypto.language as pl  # noqa: E402
 from pto_mlir.runtime import Kernel  # noqa: E402
-from pypto.ir.compiled_program import compile_to  # noqa: E402
+from pypto.ir.compiled_program import compile_to, main_of  # noqa: E402
 
 COMPILE = Path(pto_mlir.__file__).resolve().parents[2] / "bin" / "pto-compile"
 STEPS = ("not raised", "not compiled again", "other bits", "same bits")
 
 
 def arguments_of(program):
-    """Random arguments of its only function."""
-    (function,) = program.functions.values()
+    """Random arguments of its only kernel, or group."""
+    function = main_of(program)
     rng = np.random.default_rng(0)
     types = {"fp32": np.float32, "fp16": np.float16, "int32": np.int32}
     for param in function.params:
@@ -63,27 +64,33 @@ def compared(source, folder, processor="a3"):
     return (STEPS[3], "") if equal and written else (STEPS[2], "nothing is written" if equal else "bits differ")
 
 
+def emitted(net, quantize, processor, folder):
+    """The kernels of a network as .pto."""
+    deploy = [sys.executable, "-m", "pto_mlir.tools.model_deploy", "--mlir", net, "--quantize", quantize]
+    deploy += ["--processor", processor, "--emit-pto", folder, "--emit-pto-for", "pto-compile"]
+    subprocess.run([*deploy, "--model", folder / "m.pmodel"], check=True, capture_output=True)
+    return sorted(folder.rglob("*.pto"))  # a network of several nets has a folder for each
+
+
 def main() -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("nets", nargs="+", type=Path, metavar="NET.mlir")
     p.add_argument("--quantize", default="F32,F16")
+    p.add_argument("--processors", default="a3,a5")
     args = p.parse_args()
-    counts, reasons = Counter(), Counter()
-    for net in args.nets:
-        for quantize in args.quantize.split(","):
-            with tempfile.TemporaryDirectory() as name:
-                folder = Path(name)
-                deploy = [sys.executable, "-m", "pto_mlir.tools.model_deploy", "--mlir", net, "--quantize", quantize]
-                deploy += ["--processor", "a3", "--emit-pto", folder, "--emit-pto-for", "pto-compile"]
-                subprocess.run([*deploy, "--model", folder / "m.pmodel"], check=True, capture_output=True)
-                for source in sorted(folder.glob("*.pto")):
-                    step, reason = compared(source, folder)
-                    counts[step] += 1
-                    if reason:
-                        both = all(f"pto.section.{core}" in source.read_text() for core in ("cube", "vector"))
-                        short = re.sub(r"\d+", "N", reason.rsplit(": ", 1)[-1])
-                        reasons[step, "both kinds of cores" if both else short] += 1
-    print(", ".join(f"{step}: {counts[step]}" for step in STEPS), f"of {sum(counts.values())} kernels")
+    counts, mixed, reasons = Counter(), Counter(), Counter()
+    for net, quantize, processor in itertools.product(args.nets, args.quantize.split(","), args.processors.split(",")):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for source in emitted(net, quantize, processor, folder):
+                step, reason = compared(source, folder, processor)
+                counts[step] += 1
+                if all(f"pto.section.{core}" in source.read_text() for core in ("cube", "vector")):
+                    mixed[step] += 1
+                if reason:
+                    reasons[step, re.sub(r"\d+", "N", reason.split(": ", 2)[-1])] += 1
+    for kind, each in (("kernels", counts), ("of both kinds of cores", mixed)):
+        print(", ".join(f"{step}: {each[step]}" for step in STEPS), f"of {sum(each.values())} {kind}")
     for (step, reason), count in reasons.most_common():
         print(f"{count:4}  {step}: {reason}")
     return 1 if counts[STEPS[2]] else 0

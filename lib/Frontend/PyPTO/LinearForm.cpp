@@ -115,6 +115,31 @@ Bounds boundsOf(Value value) {
   return {std::max(bounds.least.value_or(-most - 1), -most - 1), std::min(bounds.most.value_or(most), most)};
 }
 
+static Bound boundOf(const LinearForm &form, bool most);
+
+/// Of a sum with a product: it is greatest (or least) where one factor is at an end of its range. Nothing where neither
+/// has two ends.
+static Bound boundWithProduct(const LinearForm &form, bool most, Value product, int64_t coefficient) {
+  Operation *op = product.getDefiningOp();
+  for (unsigned i : {0, 1}) {
+    Bounds ends = boundsOf(op->getOperand(i));
+    if (!ends.least || !ends.most)
+      continue;
+    Bound worst;
+    for (int64_t end : {*ends.least, *ends.most}) {
+      LinearForm with = form;
+      with.terms.erase(product);
+      with.add(op->getOperand(1 - i), coefficient * end);
+      Bound found = boundOf(with, most);
+      if (!found)
+        return std::nullopt;
+      worst = !worst ? found : most ? std::max(*worst, *found) : std::min(*worst, *found);
+    }
+    return worst;
+  }
+  return std::nullopt;
+}
+
 /// Of a sum with the smaller (or greater) of two values, the bound with either of them holds.
 static Bound boundOf(const LinearForm &form, bool most) {
   for (auto [value, coefficient] : form.terms) {
@@ -138,7 +163,9 @@ static Bound boundOf(const LinearForm &form, bool most) {
     Bounds bounds = boundsOf(value);
     Bound bound = most == (coefficient > 0) ? bounds.most : bounds.least;
     if (!bound)
-      return std::nullopt;
+      return value.getDefiningOp<arith::MulIOp>() && isWide(value.getType())
+                 ? boundWithProduct(form, most, value, coefficient)
+                 : std::nullopt;
     sum += *bound * coefficient;
   }
   return sum;

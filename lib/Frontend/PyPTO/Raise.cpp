@@ -2,10 +2,12 @@
 #include "pto_mlir/Frontend/PyPTO/RaisePyPTO.h"
 
 #include "Raiser.h"
+#include "SplitCores.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/verify.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using pypto::DataType;
@@ -22,8 +24,8 @@ LogicalResult Raiser::statement(Operation *op) {
   // Order within a core, which the compiler makes again.
   if (mlir::isa<pto::SetFlagOp, pto::WaitFlagOp, pto::RecordEventOp, pto::WaitEventOp>(op))
     return success();
-  if (mlir::isa<pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp, pto::SubsetOp,
-                func::ReturnOp, scf::YieldOp>(op))
+  if (mlir::isa<pto::SetFFTsOp, pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp,
+                pto::SubsetOp, func::ReturnOp, scf::YieldOp>(op))
     return success();
   if (auto load = dyn_cast<pto::TLoadOp>(op))
     return this->load(load);
@@ -59,7 +61,7 @@ LogicalResult Raiser::block(Block &block) {
   return success();
 }
 
-ir::FunctionPtr Raiser::function(func::FuncOp func) {
+ir::FunctionPtr Raiser::function(func::FuncOp func, func::FuncOp whole) {
   StringRef name = func.getName();
   if (llvm::isDigit(name.front()) || !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; })) {
     func.emitError("has a name that is none in Python");
@@ -70,11 +72,49 @@ ir::FunctionPtr Raiser::function(func::FuncOp func) {
     return nullptr;
   }
   unwritten = readUnwritten(func.getBody().front());
-  if (failed(parameters(func)) || failed(block(func.getBody().front())))
+  if (failed(parameters(func, whole)) || failed(block(func.getBody().front())))
     return nullptr;
   auto body = std::make_shared<const ir::SeqStmts>(out, ir::Span());
   return std::make_shared<const ir::Function>(func.getName().str(), params, std::vector<ir::TypePtr>(), body,
                                               ir::Span(), type, directions(func));
+}
+
+/// A function of one kind of core, and nothing for the other.
+static ir::FunctionPtr side(func::FuncOp func, const std::string &suffix,
+                            llvm::function_ref<bool(Operation *)> isOther) {
+  OpBuilder b(func); // in the module, which says the target
+  auto part = cast<func::FuncOp>(b.clone(*func));
+  auto erase = llvm::make_scope_exit([&] { part.erase(); });
+  part.setName(func.getName().str() + suffix);
+  SmallVector<Operation *> others;
+  part.walk([&](Operation *op) {
+    if (isOther(op))
+      others.push_back(op);
+  });
+  for (Operation *other : others)
+    other->erase();
+  return Raiser().function(part, func);
+}
+
+/// A kernel, or the two functions of one for both kinds of core and the group that runs them. Empty with an error.
+static std::vector<ir::FunctionPtr> functionsOf(func::FuncOp func) {
+  bool cube = false, vector = false;
+  func.walk([&](Operation *op) {
+    cube |= mlir::isa<pto::SectionCubeOp>(op);
+    vector |= mlir::isa<pto::SectionVectorOp>(op);
+  });
+  std::vector<ir::FunctionPtr> made;
+  if (!cube || !vector) {
+    made = {Raiser().function(func, func)};
+  } else {
+    made = {side(func, "_aic", [](Operation *op) { return mlir::isa<pto::SectionVectorOp>(op); })};
+    if (made[0])
+      made.push_back(side(func, "_aiv", [](Operation *op) { return mlir::isa<pto::SectionCubeOp>(op); }));
+    if (made.back())
+      made.push_back(groupOf(ir::Function(func.getName().str(), made[0]->params_, {}, made[0]->body_, ir::Span(),
+                                          ir::FunctionType::Group, Raiser::directions(func))));
+  }
+  return made.back() ? made : std::vector<ir::FunctionPtr>();
 }
 
 } // namespace pypto_frontend
@@ -83,12 +123,13 @@ pypto::ir::ProgramPtr raisePyPTO(ModuleOp module) {
   namespace ir = pypto::ir;
   std::vector<ir::FunctionPtr> functions;
   try {
-    for (auto func : module.getOps<func::FuncOp>()) {
+    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (func.isExternal())
         continue;
-      functions.push_back(pypto_frontend::Raiser().function(func));
-      if (!functions.back())
+      std::vector<ir::FunctionPtr> made = pypto_frontend::functionsOf(func);
+      if (made.empty())
         return nullptr;
+      llvm::append_range(functions, made);
     }
     auto program = std::make_shared<const ir::Program>(functions, "Kernels", ir::Span());
     ir::VerifyProgram(program);

@@ -82,10 +82,10 @@ std::optional<int64_t> reach(const Rows &rows) {
   return boundsOf(end).most;
 }
 
-FailureOr<SmallVector<int64_t>> stridesOf(ArrayRef<std::pair<Operation *, Rows>> windows, int64_t elements) {
+std::optional<SmallVector<int64_t>> stridesOf(ArrayRef<Rows> windows, int64_t elements, std::string &why) {
   int64_t widest = 0;
   SmallVector<int64_t> strides;
-  for (auto &[op, rows] : windows) {
+  for (const Rows &rows : windows) {
     auto width = boundsOf(formOf(rows.cols)).most;
     widest = std::max(widest, width ? *width : elements);
     for (const Rows::Axis &axis : rows.axes)
@@ -94,22 +94,61 @@ FailureOr<SmallVector<int64_t>> stridesOf(ArrayRef<std::pair<Operation *, Rows>>
   }
   llvm::sort(strides, std::greater<int64_t>());
   for (size_t i = 1; i < strides.size(); ++i)
-    if (strides[i - 1] % strides[i])
-      return windows.front().first->emitOpError("has, with the other windows of the argument, rows ")
-             << strides[i - 1] << " and rows " << strides[i] << " elements apart: PyPTO's tensors have one shape";
-  if (!strides.empty() && strides.back() < widest)
-    return windows.front().first->emitOpError("has ") << widest << " columns in rows that lie " << strides.back()
-                                                      << " elements apart, for which PyPTO has no form";
-  for (auto &[op, rows] : windows)
+    if (strides[i - 1] % strides[i]) {
+      why = "has rows " + std::to_string(strides[i - 1]) + " and rows " + std::to_string(strides[i]) +
+            " elements apart, for which PyPTO has no form";
+      return std::nullopt;
+    }
+  if (!strides.empty() && strides.back() < widest) {
+    why = "has " + std::to_string(widest) + " columns in rows that lie " + std::to_string(strides.back()) +
+          " elements apart, for which PyPTO has no form";
+    return std::nullopt;
+  }
+  for (const Rows &rows : windows)
     if (strides.empty() && rows.hint >= widest)
       strides.push_back(rows.hint);
   if (strides.empty())
     strides.push_back(elements);
   strides.push_back(1);
-  if (strides.size() > 5)
-    return windows.front().first->emitOpError("is, with the other windows of the argument, of an array of ")
-           << strides.size() << " axes; tensors of PyPTO's kernels have 5 at most";
+  if (strides.size() > 5) {
+    why = "is of an array of " + std::to_string(strides.size()) + " axes; tensors of PyPTO's kernels have 5 at most";
+    return std::nullopt;
+  }
   return strides;
+}
+
+std::optional<SmallVector<SmallVector<int64_t>>> arraysOf(ArrayRef<Rows> windows, int64_t elements, std::string &why) {
+  SmallVector<SmallVector<Rows>> groups;
+  SmallVector<SmallVector<int64_t>> arrays;
+  if (auto one = stridesOf(windows, elements, why))
+    return SmallVector<SmallVector<int64_t>>{*one};
+  for (const Rows &rows : windows) {
+    bool found = false;
+    for (auto [group, strides] : llvm::zip(groups, arrays)) {
+      group.push_back(rows);
+      if (auto both = stridesOf(group, elements, why)) {
+        strides = *both;
+        found = true;
+        break;
+      }
+      group.pop_back();
+    }
+    if (found)
+      continue;
+    auto own = stridesOf(rows, elements, why);
+    if (!own)
+      return std::nullopt;
+    groups.push_back({rows});
+    arrays.push_back(*own);
+  }
+  return arrays;
+}
+
+bool isOf(const Rows &rows, ArrayRef<int64_t> strides) {
+  auto width = boundsOf(formOf(rows.cols)).most;
+  return (!width || *width <= strides[strides.size() - 2]) && llvm::all_of(rows.axes, [&](const Rows::Axis &axis) {
+           return llvm::is_contained(strides.drop_back(), axis.stride);
+         });
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -24,10 +24,14 @@ mlir::FailureOr<Rows> rowsOf(pto::PartitionViewOp part);
 LinearForm formOf(mlir::OpFoldResult extent);
 /// Elements of the argument up to the window's last one; nullopt where their number has no bound.
 std::optional<int64_t> reach(const Rows &rows);
-/// The strides of the array that all windows are of, each a multiple of the next, the last one 1. Where each window has
-/// one row the first stride is all `elements`.
-mlir::FailureOr<llvm::SmallVector<int64_t>> stridesOf(llvm::ArrayRef<std::pair<mlir::Operation *, Rows>> windows,
-                                                      int64_t elements);
+/// The strides of an array that the windows are of, each a multiple of the next, the last one 1. Where each window has
+/// one row the first stride is all `elements`. `why` says why there is none.
+std::optional<llvm::SmallVector<int64_t>> stridesOf(llvm::ArrayRef<Rows> windows, int64_t elements, std::string &why);
+/// The same for as few arrays as it takes.
+std::optional<llvm::SmallVector<llvm::SmallVector<int64_t>>> arraysOf(llvm::ArrayRef<Rows> windows, int64_t elements,
+                                                                      std::string &why);
+/// Whether the window is one of an array with these strides.
+bool isOf(const Rows &rows, llvm::ArrayRef<int64_t> strides);
 
 /// The argument that a pointer is ahead of, and by how many elements.
 std::pair<mlir::Value, LinearForm> baseOf(mlir::Value pointer);

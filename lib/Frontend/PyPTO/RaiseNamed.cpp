@@ -61,7 +61,64 @@ LogicalResult Raiser::elementOrBarrier(Operation *op) {
                                                             : "";
         return name.empty() ? op->emitOpError("is of a pipe that PyPTO has no barrier for") : evaluate(op, name, {});
       })
+      .Case<pto::SyncSetOp, pto::SyncWaitOp>([&](auto) { return event(op); })
+      .Case([&](pto::TDivSOp divide) { return quotient(divide); })
+      .Case([&](pto::TImg2ColOp of) { return columns(of); })
       .Default([&](Operation *) { return byTable(op); });
+}
+
+/// A number by a tile, which PyPTO divides as tiles.
+LogicalResult Raiser::quotient(pto::TDivSOp op) {
+  auto [inputs, scratch, dst] = operandsOf(op);
+  if (!dst || inputs.size() != 2 || mlir::isa<pto::TileBufType>(inputs[0].getType()))
+    return byTable(op);
+  ir::TileTypePtr type = tile(dst);
+  ir::ExprPtr value = type ? scalar(op, inputs[0]) : nullptr, by = value ? read(op, inputs[1]) : nullptr;
+  ir::ExprPtr shape = by ? shapeOf(dst) : nullptr;
+  if (!shape || failed(saysOnly(op, *ir::FindOp("tile.divs"))))
+    return failure();
+  // It lies in the result where that is no operand.
+  if (partOf(dst) || rootOf(dst) == rootOf(inputs[1]))
+    type = std::make_shared<const ir::TileType>(type->shape_, type->dtype_, std::nullopt, type->tile_view_,
+                                                type->memory_space_);
+  ir::Attrs arguments = {{"shape", shape}, {"dtype", type->dtype_}, {"value", value}};
+  ir::VarPtr number = assign("t", type, ir::CreateOp("tile.full", std::move(arguments), ir::Span()));
+  return define(op, dst, "tile.div", {{"", ir::ExprPtr(number)}, {"", by}});
+}
+
+/// The left operand of a convolution.
+LogicalResult Raiser::columns(pto::TImg2ColOp op) {
+  ir::ExprPtr image = read(op, op.getSrc()), shape = image ? shapeOf(op.getDst()) : nullptr;
+  ir::ExprPtr row = shape ? scalar(op, op.getPosM()) : nullptr, col = row ? scalar(op, op.getPosK()) : nullptr;
+  if (!col)
+    return failure();
+  ir::Attrs arguments = {{"", image}, {"", row}, {"", col}, {"", shape}};
+  for (ArrayAttr numbers : {op.getKernel(), op.getStrides(), op.getDilations(), op.getPads(), op.getImage()}) {
+    std::vector<ir::ExprPtr> elements;
+    for (auto number : numbers.getAsRange<IntegerAttr>())
+      elements.push_back(numberOf(number.getInt()));
+    arguments.emplace_back("", ir::ExprPtr(std::make_shared<const ir::MakeTuple>(elements, ir::Span())));
+  }
+  arguments.emplace_back("channels", int64_t(op.getChannels()));
+  return define(op, op.getDst(), "tile.img2col", std::move(arguments));
+}
+
+/// Semaphores between the cores of a block.
+LogicalResult Raiser::event(Operation *op) {
+  auto set = dyn_cast<pto::SyncSetOp>(op);
+  auto wait = dyn_cast<pto::SyncWaitOp>(op);
+  auto id = set ? set.getEventId() : wait.getEventId();
+  if (!id)
+    return op->emitOpError("has an event whose number is known at run time only, for which PyPTO has no form");
+  StringRef pipe = pto::stringifyPipe(set ? set.getPipe() : wait.getPipe()).drop_front(StringRef("PIPE_").size());
+  std::string_view name = set ? "system.sync_set" : "system.sync_wait";
+  auto named = ir::ValueFromName(ir::EnumKind::PipeType, std::string_view(pipe));
+  if (!named)
+    return op->emitOpError("is of a pipe that PyPTO has no event for");
+  ir::Attrs arguments = {{"event_id", int64_t(*id)}, {"pipe", ir::EnumValue{ir::EnumKind::PipeType, *named}}};
+  if (set && set.getFftsMode())
+    arguments.emplace_back("ffts_mode", int64_t(*set.getFftsMode()));
+  return evaluate(op, name, std::move(arguments));
 }
 
 LogicalResult Raiser::byName(Operation *op) {

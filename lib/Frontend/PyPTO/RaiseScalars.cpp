@@ -105,7 +105,7 @@ LogicalResult Raiser::constant(arith::ConstantOp op) {
     scalars[op] = std::make_shared<const ir::ConstBool>(integer.getValue().getBoolValue(), ir::Span());
   else if (dtype && integer)
     scalars[op] = numberOf(integer.getInt(), *dtype);
-  else if (dtype && real && !real.getValue().isNaN())
+  else if (dtype && real)
     scalars[op] = std::make_shared<const ir::ConstFloat>(real.getValueAsDouble(), *dtype, ir::Span());
   else
     return op->emitOpError("has no form in PyPTO");

@@ -77,6 +77,25 @@ static pto::TileBufType typeOf(Value tile) {
   return type.withValid(valid[0], valid[1]);
 }
 
+/// What of a part is valid, which follows from the whole's; empty where that is not known.
+std::vector<ir::ExprPtr> Raiser::validOf(pto::SubsetOp part) {
+  ir::TileTypePtr whole = tile(part.getSource());
+  std::vector<ir::ExprPtr> offsets, shape;
+  for (Value offset : part.getOffsets())
+    offsets.push_back(scalars.lookup(offset));
+  if (!whole || llvm::is_contained(offsets, nullptr))
+    return {};
+  auto type = cast<pto::TileBufType>(part.getType());
+  shape = {numberOf(type.getRows()), numberOf(type.getCols())};
+  auto tuple = [](std::vector<ir::ExprPtr> &elements) {
+    return ir::ExprPtr(std::make_shared<const ir::MakeTuple>(elements, ir::Span()));
+  };
+  ir::ExprPtr from = std::make_shared<const ir::Var>("whole", whole, ir::Span());
+  auto call = ir::CreateOp("tile.slice", {{"", from}, {"", tuple(shape)}, {"", tuple(offsets)}}, ir::Span());
+  auto given = ir::As<ir::TileType>(call->type_);
+  return given && given->tile_view_ ? given->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
+}
+
 /// The type of a tile; null where PyPTO has none like it.
 ir::TileTypePtr Raiser::tile(Value value) {
   if (ir::TileTypePtr known = types.lookup(value))
@@ -86,14 +105,22 @@ ir::TileTypePtr Raiser::tile(Value value) {
   auto space = spaceOf(type.getLoc());
   Value root = rootOf(value);
   auto alloc = root.getDefiningOp<pto::AllocTileOp>();
-  if (!dtype || !space || (!type.hasStaticValid() && (!alloc || root != value)))
+  auto part = value.getDefiningOp<pto::SubsetOp>();
+  if (!dtype || !space || (!type.hasStaticValid() && !part && (!alloc || root != value)))
     return nullptr;
   auto valid = [&](int64_t extent, Value atRunTime) {
     return ShapedType::isDynamic(extent) ? scalars.lookup(atRunTime) : numberOf(extent);
   };
   std::vector<ir::ExprPtr> validShape = {valid(type.getValidRows(), alloc ? alloc.getValidRow() : Value()),
                                          valid(type.getValidCols(), alloc ? alloc.getValidCol() : Value())};
-  if (!validShape[0] || !validShape[1])
+  if (part && !type.hasStaticValid()) {
+    validShape = validOf(part);
+    int64_t known[] = {type.getValidRows(), type.getValidCols()};
+    for (size_t axis = 0; axis < validShape.size(); ++axis)
+      if (!ShapedType::isDynamic(known[axis]))
+        validShape[axis] = numberOf(known[axis]);
+  }
+  if (validShape.size() != 2 || !validShape[0] || !validShape[1])
     return nullptr;
   std::optional<ir::MemRefPtr> memref; // a part is a tile of its own, which is copied to the whole
   auto address = alloc && alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
@@ -139,13 +166,13 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
   if (given && given->dtype_ == DataType::UINT8 && type->dtype_ == DataType::INT8)
     type = types[dst] = std::make_shared<const ir::TileType>(type->shape_, given->dtype_, type->memref_,
                                                              type->tile_view_, type->memory_space_);
-  // The box may be padded more than PyPTO's; what is valid is the same.
+  // The box may be padded otherwise than PyPTO's; what is valid is the same.
   bool same = given && given->dtype_ == type->dtype_ && given->shape_.size() == type->shape_.size();
   pto::TileBufType of = typeOf(dst);
   int64_t valid[] = {of.getValidRows(), of.getValidCols()};
   for (size_t i = 0; same && i < type->shape_.size(); ++i) {
     auto extent = ir::ConstantInt(given->shape_[i]), box = ir::ConstantInt(type->shape_[i]);
-    same = extent == box || (extent && *box > *extent && (ShapedType::isDynamic(valid[i]) || valid[i] <= *extent));
+    same = extent == box || (extent && (ShapedType::isDynamic(valid[i]) ? box && *box > *extent : valid[i] <= *extent));
   }
   if (!same)
     return op->emitOpError("writes another type of tile than PyPTO's ")

@@ -55,21 +55,49 @@ static ir::TypePtr wholeType(Operation *access, DataType dtype) {
   return std::make_shared<const ir::TensorType>(std::vector<int64_t>(sizes->begin(), sizes->end()), dtype);
 }
 
+/// A tensor of one column is one of layout DN to PyPTO, which matrices of the cube core are not loaded from: for those
+/// it says its strides.
+static ir::TypePtr withStrides(const ir::TypePtr &type, ArrayRef<Operation *> accesses) {
+  auto tensor = ir::As<ir::TensorType>(type);
+  if (tensor->shape_.size() != 2 || ir::ConstantInt(tensor->shape_[1]) != 1 || tensor->tensor_view_)
+    return type;
+  auto isOfCube = [](Value operand) {
+    auto tile = dyn_cast<pto::TileBufType>(operand.getType());
+    return tile && tile.getLoc() != pto::AddressSpace::vec;
+  };
+  for (Operation *access : accesses)
+    for (Value view : access->getResults())
+      for (Operation *part : view.getUsers())
+        for (Operation *user : part->getUsers())
+          if (llvm::any_of(user->getOperands(), isOfCube))
+            return std::make_shared<const ir::TensorType>(
+                tensor->shape_, tensor->dtype_, std::nullopt,
+                ir::TensorView{{numberOf(1), numberOf(1)}, ir::TensorLayout::ND});
+  return type;
+}
+
+static ir::TypePtr arrayType(ArrayRef<int64_t> strides, int64_t elements, DataType dtype) {
+  std::vector<int64_t> shape = {int64_t(llvm::divideCeil(elements, strides.front()))};
+  for (size_t i = 1; i < strides.size(); ++i)
+    shape.push_back(strides[i - 1] / strides[i]);
+  return std::make_shared<const ir::TensorType>(shape, dtype);
+}
+
 FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argument, DataType dtype) {
   SmallVector<Operation *> found;
   if (failed(accesses(argument, found)))
     return failure();
-  if (found.empty())
-    return func.emitError("argument ") << argument.getArgNumber() << " has no view that would say its shape";
+  if (found.empty()) // whatever it is, nothing depends on it
+    return ir::TypePtr(std::make_shared<const ir::TensorType>(std::vector<int64_t>{1}, dtype));
   ir::TypePtr whole = wholeType(found.front(), dtype);
   auto isWhole = [&](Operation *access) {
     ir::TypePtr own = wholeType(access, dtype);
     return own && ir::structural_equal(own, whole);
   };
   if (whole && llvm::all_of(found, isWhole))
-    return whole;
+    return withStrides(whole, found);
   int64_t elements = 0;
-  SmallVector<std::pair<Operation *, Rows>> windows;
+  SmallVector<Rows> windows;
   auto include = [&](Operation *op, std::optional<int64_t> most) -> LogicalResult {
     elements = std::max(elements, most.value_or(0));
     return most ? success()
@@ -91,24 +119,53 @@ FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argum
       FailureOr<Rows> rows = rowsOf(part);
       if (failed(rows) || failed(include(part, reach(*rows))))
         return failure();
-      windows.emplace_back(part, *rows);
+      windows.push_back(*rows);
     }
   }
-  std::vector<int64_t> shape = {elements};
-  if (!windows.empty()) {
-    FailureOr<SmallVector<int64_t>> strides = stridesOf(windows, elements);
-    if (failed(strides))
-      return failure();
-    shape = {int64_t(llvm::divideCeil(elements, strides->front()))};
-    for (size_t i = 1; i < strides->size(); ++i)
-      shape.push_back((*strides)[i - 1] / (*strides)[i]);
-    arrays[argument] = std::move(*strides);
-  }
-  return ir::TypePtr(std::make_shared<const ir::TensorType>(shape, dtype));
+  if (windows.empty())
+    return ir::TypePtr(std::make_shared<const ir::TensorType>(std::vector<int64_t>{elements}, dtype));
+  std::string why;
+  auto shapes = arraysOf(windows, elements, why);
+  if (!shapes)
+    return func.emitError("argument ") << argument.getArgNumber() << ": a window of it " << why;
+  for (SmallVector<int64_t> &strides : *shapes)
+    arrays[argument].push_back({strides, variable("x", withStrides(arrayType(strides, elements, dtype), found))});
+  return arrays[argument][0].tensor->type_;
 }
 
-LogicalResult Raiser::parameters(func::FuncOp func) {
+void Raiser::otherShapes(Value argument, ArrayRef<Array> shapes) {
+  SmallVector<Array> &own = arrays[argument];
+  own.assign(shapes.begin(), shapes.end());
+  own[0].tensor = tensors[argument];
+  SmallVector<Operation *> found;
+  (void)accesses(argument, found);
+  llvm::SmallPtrSet<const Array *, 4> used;
+  for (Operation *access : found)
+    for (Value view : access->getResults())
+      for (Operation *user : view.getUsers())
+        if (auto part = dyn_cast<pto::PartitionViewOp>(user))
+          if (FailureOr<Rows> rows = rowsOf(part); succeeded(rows))
+            used.insert(llvm::find_if(own, [&](const Array &array) { return isOf(*rows, array.strides); }));
+  for (Array &array : MutableArrayRef(own).drop_front())
+    if (used.contains(&array)) {
+      ir::TypePtr type = array.tensor->type_;
+      auto shape = std::make_shared<const ir::MakeTuple>(*ir::ShapeOf(type), ir::Span());
+      array.tensor =
+          assign("x", type,
+                 ir::CreateOp("tensor.view", {{"", ir::ExprPtr(own[0].tensor)}, {"", ir::ExprPtr(shape)}}, ir::Span()));
+    }
+}
+
+/// Memory of the semaphores, which the device has itself.
+static bool isOfSemaphores(BlockArgument argument) {
+  return mlir::isa<MemRefType>(argument.getType()) &&
+         llvm::all_of(argument.getUsers(), [](Operation *user) { return mlir::isa<pto::SetFFTsOp>(user); });
+}
+
+LogicalResult Raiser::parameters(func::FuncOp func, func::FuncOp whole) {
   for (BlockArgument argument : func.getArguments()) {
+    if (isOfSemaphores(argument))
+      continue;
     std::string name = "a" + std::to_string(argument.getArgNumber());
     auto pointer = dyn_cast<pto::PtrType>(argument.getType());
     auto dtype = dtypeOf(pointer ? pointer.getElementType() : argument.getType());
@@ -116,13 +173,15 @@ LogicalResult Raiser::parameters(func::FuncOp func) {
       return func.emitError("argument ") << argument.getArgNumber() << " has no type in PyPTO";
     FailureOr<ir::TypePtr> type = ir::TypePtr(std::make_shared<const ir::ScalarType>(*dtype));
     if (pointer)
-      type = tensorType(func, argument, *dtype);
+      type = tensorType(whole, whole.getArgument(argument.getArgNumber()), *dtype);
     if (failed(type))
       return failure();
     params.push_back(std::make_shared<const ir::Var>(name, *type, ir::Span()));
-    if (pointer)
+    if (pointer) {
       tensors[argument] = params.back();
-    else
+      if (auto found = arrays.find(whole.getArgument(argument.getArgNumber())); found != arrays.end())
+        otherShapes(argument, SmallVector<Array>(found->second));
+    } else
       scalars[argument] = params.back();
   }
   return success();
@@ -150,26 +209,27 @@ FailureOr<Raiser::Window> Raiser::window(Operation *op, Value value) {
   ir::VarPtr tensor = tensors.lookup(argument);
   if (!tensor)
     return op->emitOpError("moves what is no argument");
-  auto strides = arrays.find(argument);
-  if (strides == arrays.end()) {
+  auto shapes = arrays.find(argument);
+  if (shapes == arrays.end()) {
     FailureOr<ir::ExprPtr> offsets = list(op, part.getOffsets()), sizes = list(op, part.getSizes());
     if (failed(offsets) || failed(sizes))
       return failure();
     return Window{tensor, *offsets, *sizes};
   }
   FailureOr<Rows> rows = rowsOf(part);
-  FailureOr<ir::ExprPtr> offsets = places(op, rows->first, strides->second);
+  const Array &array = *llvm::find_if(shapes->second, [&](const Array &each) { return isOf(*rows, each.strides); });
+  FailureOr<ir::ExprPtr> offsets = places(op, rows->first, array.strides);
   if (failed(offsets))
     return failure();
   std::vector<ir::ExprPtr> sizes;
-  for (int64_t stride : ArrayRef(strides->second).drop_back()) {
+  for (int64_t stride : ArrayRef(array.strides).drop_back()) {
     const Rows::Axis *axis = llvm::find_if(rows->axes, [&](const Rows::Axis &axis) { return axis.stride == stride; });
     sizes.push_back(axis == rows->axes.end() ? numberOf(1) : sum(op, formOf(axis->size)));
   }
   sizes.push_back(sum(op, formOf(rows->cols)));
   if (llvm::is_contained(sizes, nullptr))
     return failure();
-  return Window{tensor, *offsets, std::make_shared<const ir::MakeTuple>(sizes, ir::Span())};
+  return Window{array.tensor, *offsets, std::make_shared<const ir::MakeTuple>(sizes, ir::Span())};
 }
 
 LogicalResult Raiser::element(Operation *op) {
@@ -193,6 +253,8 @@ LogicalResult Raiser::element(Operation *op) {
 std::vector<ir::ParamDirection> Raiser::directions(func::FuncOp func) {
   std::vector<ir::ParamDirection> directions;
   for (BlockArgument argument : func.getArguments()) {
+    if (isOfSemaphores(argument))
+      continue;
     bool read = false, written = false;
     SmallVector<Operation *> found;
     if (mlir::isa<pto::PtrType>(argument.getType()))

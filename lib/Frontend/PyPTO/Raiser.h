@@ -39,10 +39,12 @@ ir::ExprPtr numberOf(int64_t value, pypto::DataType dtype = pypto::DataType::IND
 /// Writes of buffers become values. Errors are emitted at their op.
 class Raiser {
 public:
-  ir::FunctionPtr function(mlir::func::FuncOp func);
+  /// `whole`: the kernel whose accesses say the shapes of the arguments, where `func` has those of one kind of core.
+  ir::FunctionPtr function(mlir::func::FuncOp func, mlir::func::FuncOp whole);
+  static std::vector<ir::ParamDirection> directions(mlir::func::FuncOp func);
 
 private:
-  mlir::LogicalResult parameters(mlir::func::FuncOp func);
+  mlir::LogicalResult parameters(mlir::func::FuncOp func, mlir::func::FuncOp whole);
   mlir::LogicalResult block(mlir::Block &block);
   mlir::LogicalResult statement(mlir::Operation *op);
   mlir::LogicalResult arithmetic(mlir::Operation *op);
@@ -51,6 +53,10 @@ private:
   mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult load(pto::TLoadOp op);
   mlir::LogicalResult store(pto::TStoreOp op);
+  mlir::LogicalResult event(mlir::Operation *op);
+  mlir::LogicalResult quotient(pto::TDivSOp op);
+  mlir::LogicalResult columns(pto::TImg2ColOp op);
+  std::vector<ir::ExprPtr> validOf(pto::SubsetOp part);
   /// Ops whose lowering is not by the table alone.
   mlir::LogicalResult byName(mlir::Operation *op);
   mlir::LogicalResult elementOrBarrier(mlir::Operation *op);
@@ -83,13 +89,19 @@ private:
     ir::VarPtr tensor;
     ir::ExprPtr offsets, sizes;
   };
+  /// A tensor that views show in parts, with these strides.
+  struct Array {
+    llvm::SmallVector<int64_t> strides;
+    ir::VarPtr tensor;
+  };
   mlir::FailureOr<ir::TypePtr> tensorType(mlir::func::FuncOp func, mlir::BlockArgument argument, pypto::DataType dtype);
+  /// Variables for the other shapes of an argument, whose first one is that of the parameter.
+  void otherShapes(mlir::Value argument, llvm::ArrayRef<Array> shapes);
   /// Indices of the element in an array with these strides; what does not divide counts along the last axes.
   mlir::FailureOr<ir::ExprPtr> places(mlir::Operation *op, LinearForm form, llvm::ArrayRef<int64_t> strides);
   mlir::FailureOr<Window> window(mlir::Operation *op, mlir::Value part);
   /// A load or store of one element of an argument.
   mlir::LogicalResult element(mlir::Operation *op);
-  std::vector<ir::ParamDirection> directions(mlir::func::FuncOp func);
 
   ir::TileTypePtr tile(mlir::Value value);
   /// What a buffer holds, as the type of `value`; null with an error where nothing has written it.
@@ -108,9 +120,9 @@ private:
   std::vector<ir::VarPtr> params;
   std::vector<ir::StmtPtr> out;
   llvm::DenseMap<mlir::Value, ir::ExprPtr> scalars;
-  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors;                // by argument
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> arrays; // strides of arguments that views show in parts
-  llvm::MapVector<mlir::Value, Held> held;                        // by buffer
+  llvm::DenseMap<mlir::Value, ir::VarPtr> tensors;              // by argument
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Array>> arrays; // by argument: it, and other shapes of its memory
+  llvm::MapVector<mlir::Value, Held> held;                      // by buffer
   llvm::DenseMap<mlir::Value, ir::MemRefPtr> memrefs;
   unsigned memrefNumber = 0;
   llvm::DenseMap<mlir::Value, ir::TileTypePtr> types;

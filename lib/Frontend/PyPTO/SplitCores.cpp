@@ -450,7 +450,8 @@ ir::FunctionPtr functionOf(const ir::Function &kernel, const std::string &name, 
   return made;
 }
 
-/// Calls both; its results are those of the vector cores' function, which are tensors that both got.
+} // namespace
+
 ir::FunctionPtr groupOf(const ir::Function &kernel) {
   std::vector<ir::ExprPtr> arguments(kernel.params_.begin(), kernel.params_.end());
   auto call = [&](const char *suffix) {
@@ -483,6 +484,8 @@ ir::FunctionPtr groupOf(const ir::Function &kernel) {
   }
   return functionOf(kernel, kernel.name_, ir::FunctionType::Group, std::move(stmts), {});
 }
+
+namespace {
 
 void checkResults(const ir::StmtPtr &body, const CoreHomes &homes) {
   for (const ir::StmtPtr &stmt : ir::FlattenStmts(body))

@@ -18,6 +18,9 @@ struct CoreFunctions {
 /// own, in the order of the program. Throws with the place for what cannot be divided so.
 std::optional<CoreFunctions> splitCores(const pypto::ir::FunctionPtr &kernel);
 
+/// The group alone, with the parameters and directions of `kernel`.
+pypto::ir::FunctionPtr groupOf(const pypto::ir::Function &kernel);
+
 /// The same with the work of the vector cores divided between both, for a kernel under pl.split: loads, operations and
 /// stores of rows (columns) by halves, or by equal parts of what is valid. `takesUneven`: queues may divide odd
 /// extents. As it was where an operation needs the whole, as a sum over the axis that is divided. Throws where only a

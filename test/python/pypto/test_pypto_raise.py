@@ -332,6 +332,71 @@ def test_another_program_computes_other_bits(tmp_path, monkeypatch):
     assert compared(tmp_path / "none.pto", tmp_path)[0] == "not raised"
 
 
+def test_a_number_by_a_tile_is_a_quotient_of_tiles(tmp_path):
+    kernel, text = raised_kernel(HAND_WRITTEN.replace("tmuls ins(%t, %half : !t, f32)", QUOTIENT), tmp_path)
+    assert "pl.tile.full(" in text and "pl.tile.div(" in text, text
+    x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel.run(x, y)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(y, np.float32(0.5) / (x - x.max(1, keepdims=True)), rtol=1e-6)
+
+
+QUOTIENT = "tdivs ins(%half, %t : f32, !t)"
+
+
+def test_a_constant_that_is_no_number(tmp_path):
+    kernel, _ = raised_kernel(HAND_WRITTEN.replace("constant 5.0e-01", "constant 0x7FC00000"), tmp_path)
+    x = np.ones((64, 64), np.float32)
+    y = np.zeros_like(x)
+    kernel.run(x, y)
+    assert np.isnan(y).all()
+
+
+# Rows are added to the valid ones of a part: of 11 rows in all, in three parts of 6.
+VALID_PARTS = """!t = !pto.tile_buf<vec, 18x16xf32, valid=?x16>
+!p = !pto.tile_buf<vec, 6x16xf32, valid=?x16>
+!q = !pto.tile_buf<vec, 6x16xf32>
+!w = !pto.partition_tensor_view<?x16xf32>
+!v = !pto.tensor_view<?x16xf32>
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c6 = arith.constant 6 : index
+  %c16 = arith.constant 16 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %n = %c6 to %c16 step %c6 {
+    %rows = arith.subi %n, %c1 : index
+    %t = pto.alloc_tile valid_row = %rows : !t
+    %xv = pto.make_tensor_view %x, shape = [%rows, %c16], strides = [%c16, %c1] : !v
+    %xw = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%rows, %c16] : !v -> !w
+    pto.tload ins(%xw : !w) outs(%t : !t)
+    scf.for %i = %c0 to %c3 step %c1 {
+      %from = arith.muli %i, %c6 : index
+      %p = pto.subset %t[%from, %c0] sizes [6, 16] : !t
+      %q = pto.alloc_tile : !q
+      pto.texpands ins(%one : f32) outs(%q : !q)
+      pto.tadd ins(%p, %q : !p, !q) outs(%p : !p)
+    }
+    %yp = pto.addptr %y, %c0 : !pto.ptr<f32> -> !pto.ptr<f32>
+    %yv = pto.make_tensor_view %yp, shape = [%rows, %c16], strides = [%c16, %c1] : !v
+    %yw = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%rows, %c16] : !v -> !w
+    pto.tstore ins(%t : !t) outs(%yw : !w)
+  }
+  return
+}
+"""
+
+
+def test_what_is_valid_of_a_part_follows_from_the_whole(tmp_path):
+    kernel, text = raised_kernel(VALID_PARTS, tmp_path)
+    x = np.random.default_rng(0).standard_normal((11, 16)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel.run(x, y)
+    np.testing.assert_allclose(y, x + 1, rtol=1e-6)
+
+
 def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
     (tmp_path / "k.pto").write_text(HAND_WRITTEN)
     done = raised(tmp_path / "k.pto", tmp_path / "k.py")
@@ -357,9 +422,10 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
         (
             "  return",
             "  %far = arith.constant 96 : index\n"
-            "  %w = pto.make_tensor_view %x, shape = [%c2, %c2], strides = [%far, %c1] : !pto.tensor_view<2x2xf32>\n"
-            "  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c2, %c2]"
-            " : !pto.tensor_view<2x2xf32> -> !pto.partition_tensor_view<2x2xf32>\n  return",
+            "  %w = pto.make_tensor_view %x, shape = [%c2, %c2, %c2], strides = [%far, %c64, %c1]"
+            " : !pto.tensor_view<2x2x2xf32>\n"
+            "  %q = pto.partition_view %w, offsets = [%c0, %c0, %c0], sizes = [%c2, %c2, %c2]"
+            " : !pto.tensor_view<2x2x2xf32> -> !pto.partition_tensor_view<2x2x2xf32>\n  return",
             "rows 96 and rows 64 elements apart",
         ),
         (
@@ -375,8 +441,8 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
         ),
         (
             "  return",
-            "  pto.section.cube {\n  }\n  pto.section.vector {\n  }\n  return",
-            "code for both kinds of cores",
+            "  pto.section.cube {\n    pto.sync.set <PIPE_FIX>, %c1\n  }\n  pto.section.vector {\n  }\n  return",
+            "has an event whose number is known at run time only",
         ),
     ],
 )

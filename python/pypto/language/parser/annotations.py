@@ -24,12 +24,16 @@ _VIEWS = {"TileView": ir.TileView, "TensorView": ir.TensorView, "MemRef": ir.Mem
 _BARE_LAYOUTS = {name: getattr(ir.TensorLayout, name) for name in ("ND", "NZ", "DN")}
 
 
-def is_padded(declared, axis, extent):
-    """Whether this is a tile of a buffer whose box is larger than `extent`, of which no more is valid."""
-    valid = getattr(getattr(declared, "tile_view", None), "valid_shape", None)
-    if not valid or declared.memref is None or declared.shape[axis].value < extent:
+def is_padded(declared, deduced, axis):
+    """Whether this is a tile of a buffer whose box is padded otherwise: no more is valid than the other box has."""
+    if getattr(declared, "memref", None) is None:
         return False
-    return not isinstance(valid[axis], ir.ConstInt) or valid[axis].value <= extent
+    box, extent = declared.shape[axis].value, deduced.shape[axis].value
+    larger, smaller = (declared, extent) if box > extent else (deduced, box)
+    valid = getattr(larger.tile_view, "valid_shape", None)
+    if not valid:
+        return False
+    return valid[axis].value <= smaller if isinstance(valid[axis], ir.ConstInt) else larger is declared
 
 
 def type_difference(declared, deduced):
@@ -46,7 +50,7 @@ def type_difference(declared, deduced):
         return f"rank {len(declared.shape)}, not rank {len(deduced.shape)}"
     for axis, (one, other) in enumerate(zip(declared.shape, deduced.shape, strict=True)):
         known = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
-        if known and one.value != other.value and not is_padded(declared, axis, other.value):
+        if known and one.value != other.value and not is_padded(declared, deduced, axis):
             return f"shape dimension {axis} = {one.value}, not {other.value}"
     return ""
 
