@@ -8,6 +8,7 @@
 #include "pypto/core/error.h"
 #include "pypto/ir/verify.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using pypto::DataType;
@@ -41,6 +42,8 @@ LogicalResult Raiser::statement(Operation *op) {
     return section(op);
   if (mlir::isa<arith::ArithDialect>(op->getDialect()))
     return arithmetic(op);
+  if (isOfQueue(op))
+    return queue(op);
   std::string index = "tile." + op->getName().stripDialect().str();
   if (op->getNumOperands() == 0 && op->getNumResults() == 1 && ir::FindOp(index))
     return evaluate(op, index, {});
@@ -61,7 +64,15 @@ LogicalResult Raiser::block(Block &block) {
   return success();
 }
 
-ir::FunctionPtr Raiser::function(func::FuncOp func, func::FuncOp whole) {
+/// The kind of core of a function that uses queues; all others are told by their sections, or need none.
+static std::optional<pto::KernelKind> kindOfQueues(func::FuncOp func) {
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
+  bool has = func.walk([](Operation *op) { return isOfQueue(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+                 .wasInterrupted();
+  return kind && has ? std::optional(kind.getValue()) : std::nullopt;
+}
+
+ir::FunctionPtr Raiser::function(func::FuncOp func, ArrayRef<func::FuncOp> whole) {
   StringRef name = func.getName();
   if (llvm::isDigit(name.front()) || !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; })) {
     func.emitError("has a name that is none in Python");
@@ -71,6 +82,8 @@ ir::FunctionPtr Raiser::function(func::FuncOp func, func::FuncOp whole) {
     func.emitError("a kernel of several blocks has no form in PyPTO");
     return nullptr;
   }
+  if (auto kind = kindOfQueues(func))
+    type = *kind == pto::KernelKind::cube ? ir::FunctionType::AIC : ir::FunctionType::AIV;
   unwritten = readUnwritten(func.getBody().front());
   if (failed(parameters(func, whole)) || failed(block(func.getBody().front())))
     return nullptr;
@@ -112,9 +125,61 @@ static std::vector<ir::FunctionPtr> functionsOf(func::FuncOp func) {
       made.push_back(side(func, "_aiv", [](Operation *op) { return mlir::isa<pto::SectionCubeOp>(op); }));
     if (made.back())
       made.push_back(groupOf(ir::Function(func.getName().str(), made[0]->params_, {}, made[0]->body_, ir::Span(),
-                                          ir::FunctionType::Group, Raiser::directions(func))));
+                                          ir::FunctionType::Group, Raiser::directions(func)),
+                             made[0]->name_, made[1]->name_));
   }
   return made.back() ? made : std::vector<ir::FunctionPtr>();
+}
+
+/// Functions of the cube core and the vector cores whose queues share buffers, by the function of the cube core.
+static llvm::MapVector<func::FuncOp, func::FuncOp> peersOf(ModuleOp module) {
+  llvm::MapVector<func::FuncOp, func::FuncOp> peers;
+  module.walk([&](pto::ImportReservedBufferOp import) {
+    auto func = import->getParentOfType<func::FuncOp>();
+    auto other = module.lookupSymbol<func::FuncOp>(import.getPeerFunc());
+    auto kind = kindOfQueues(func), kindOfOther = other ? kindOfQueues(other) : std::nullopt;
+    if (kind && kindOfOther && *kind != *kindOfOther)
+      peers.insert(*kind == pto::KernelKind::cube ? std::pair(func, other) : std::pair(other, func));
+  });
+  return peers;
+}
+
+/// The name of the kernel that only calls both functions, with its own arguments; empty where there is none.
+static std::string callerOf(ModuleOp module, func::FuncOp cube, func::FuncOp vector) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || !func.getBody().hasOneBlock())
+      continue;
+    SmallVector<StringRef> callees;
+    bool callsOnly = llvm::all_of(func.getBody().front().without_terminator(), [&](Operation &op) {
+      auto call = dyn_cast<func::CallOp>(op);
+      if (call)
+        callees.push_back(call.getCallee());
+      return call && llvm::equal(call.getOperands(), func.getArguments());
+    });
+    if (callsOnly && callees.size() == 2 && llvm::is_contained(callees, cube.getName()) &&
+        llvm::is_contained(callees, vector.getName()))
+      return func.getName().str();
+  }
+  return "";
+}
+
+/// Two functions that share queues, and the group that runs them. Empty with an error.
+static std::vector<ir::FunctionPtr> functionsOf(ModuleOp module, func::FuncOp cube, func::FuncOp vector) {
+  if (cube.getArgumentTypes() != vector.getArgumentTypes()) {
+    vector.emitError("and @") << cube.getName() << " share a queue, but not their arguments, as a group's functions do";
+    return {};
+  }
+  func::FuncOp both[] = {cube, vector};
+  std::vector<ir::FunctionPtr> made = {Raiser().function(cube, both)};
+  if (made[0])
+    made.push_back(Raiser().function(vector, both));
+  if (!made.back())
+    return {};
+  std::string caller = callerOf(module, cube, vector);
+  made.push_back(groupOf(ir::Function(caller.empty() ? cube.getName().str() + "_group" : caller, made[0]->params_, {},
+                                      made[0]->body_, ir::Span(), ir::FunctionType::Group, Raiser::directions(both)),
+                         made[0]->name_, made[1]->name_));
+  return made;
 }
 
 } // namespace pypto_frontend
@@ -123,14 +188,20 @@ pypto::ir::ProgramPtr raisePyPTO(ModuleOp module) {
   namespace ir = pypto::ir;
   std::vector<ir::FunctionPtr> functions;
   try {
-    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      if (func.isExternal())
-        continue;
-      std::vector<ir::FunctionPtr> made = pypto_frontend::functionsOf(func);
-      if (made.empty())
-        return nullptr;
+    auto peers = pypto_frontend::peersOf(module);
+    llvm::StringSet<> done;
+    auto add = [&](const std::vector<ir::FunctionPtr> &made) {
+      for (const ir::FunctionPtr &function : made)
+        done.insert(function->name_);
       llvm::append_range(functions, made);
-    }
+      return !made.empty();
+    };
+    for (auto [cube, vector] : peers)
+      if (!add(pypto_frontend::functionsOf(module, cube, vector)))
+        return nullptr;
+    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (!func.isExternal() && !done.contains(func.getName()) && !add(pypto_frontend::functionsOf(func)))
+        return nullptr;
     auto program = std::make_shared<const ir::Program>(functions, "Kernels", ir::Span());
     ir::VerifyProgram(program);
     return program;

@@ -83,10 +83,11 @@ static ir::TypePtr arrayType(ArrayRef<int64_t> strides, int64_t elements, DataTy
   return std::make_shared<const ir::TensorType>(shape, dtype);
 }
 
-FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argument, DataType dtype) {
+FailureOr<ir::TypePtr> Raiser::tensorType(ArrayRef<func::FuncOp> functions, unsigned number, DataType dtype) {
   SmallVector<Operation *> found;
-  if (failed(accesses(argument, found)))
-    return failure();
+  for (func::FuncOp func : functions)
+    if (failed(accesses(func.getArgument(number), found)))
+      return failure();
   if (found.empty()) // whatever it is, nothing depends on it
     return ir::TypePtr(std::make_shared<const ir::TensorType>(std::vector<int64_t>{1}, dtype));
   ir::TypePtr whole = wholeType(found.front(), dtype);
@@ -127,7 +128,8 @@ FailureOr<ir::TypePtr> Raiser::tensorType(func::FuncOp func, BlockArgument argum
   std::string why;
   auto shapes = arraysOf(windows, elements, why);
   if (!shapes)
-    return func.emitError("argument ") << argument.getArgNumber() << ": a window of it " << why;
+    return func::FuncOp(functions[0]).emitError("argument ") << number << ": a window of it " << why;
+  Value argument = func::FuncOp(functions[0]).getArgument(number);
   for (SmallVector<int64_t> &strides : *shapes)
     arrays[argument].push_back({strides, variable("x", withStrides(arrayType(strides, elements, dtype), found))});
   return arrays[argument][0].tensor->type_;
@@ -156,15 +158,9 @@ void Raiser::otherShapes(Value argument, ArrayRef<Array> shapes) {
     }
 }
 
-/// Memory of the semaphores, which the device has itself.
-static bool isOfSemaphores(BlockArgument argument) {
-  return mlir::isa<MemRefType>(argument.getType()) &&
-         llvm::all_of(argument.getUsers(), [](Operation *user) { return mlir::isa<pto::SetFFTsOp>(user); });
-}
-
-LogicalResult Raiser::parameters(func::FuncOp func, func::FuncOp whole) {
+LogicalResult Raiser::parameters(func::FuncOp func, ArrayRef<func::FuncOp> whole) {
   for (BlockArgument argument : func.getArguments()) {
-    if (isOfSemaphores(argument))
+    if (isOfCores(argument))
       continue;
     std::string name = "a" + std::to_string(argument.getArgNumber());
     auto pointer = dyn_cast<pto::PtrType>(argument.getType());
@@ -173,13 +169,13 @@ LogicalResult Raiser::parameters(func::FuncOp func, func::FuncOp whole) {
       return func.emitError("argument ") << argument.getArgNumber() << " has no type in PyPTO";
     FailureOr<ir::TypePtr> type = ir::TypePtr(std::make_shared<const ir::ScalarType>(*dtype));
     if (pointer)
-      type = tensorType(whole, whole.getArgument(argument.getArgNumber()), *dtype);
+      type = tensorType(whole, argument.getArgNumber(), *dtype);
     if (failed(type))
       return failure();
     params.push_back(std::make_shared<const ir::Var>(name, *type, ir::Span()));
     if (pointer) {
       tensors[argument] = params.back();
-      if (auto found = arrays.find(whole.getArgument(argument.getArgNumber())); found != arrays.end())
+      if (auto found = arrays.find(func::FuncOp(whole[0]).getArgument(argument.getArgNumber())); found != arrays.end())
         otherShapes(argument, SmallVector<Array>(found->second));
     } else
       scalars[argument] = params.back();
@@ -250,15 +246,16 @@ LogicalResult Raiser::element(Operation *op) {
   return value ? evaluate(op, "tensor.write", {{"", ir::ExprPtr(tensor)}, {"", *at}, {"", value}}) : failure();
 }
 
-std::vector<ir::ParamDirection> Raiser::directions(func::FuncOp func) {
+std::vector<ir::ParamDirection> Raiser::directions(ArrayRef<func::FuncOp> whole) {
   std::vector<ir::ParamDirection> directions;
-  for (BlockArgument argument : func.getArguments()) {
-    if (isOfSemaphores(argument))
+  for (BlockArgument argument : func::FuncOp(whole[0]).getArguments()) {
+    if (isOfCores(argument))
       continue;
     bool read = false, written = false;
     SmallVector<Operation *> found;
     if (mlir::isa<pto::PtrType>(argument.getType()))
-      (void)accesses(argument, found);
+      for (func::FuncOp func : whole)
+        (void)accesses(func.getArgument(argument.getArgNumber()), found);
     for (Operation *access : found) {
       read |= mlir::isa<pto::LoadScalarOp>(access);
       written |= mlir::isa<pto::StoreScalarOp>(access);

@@ -33,18 +33,22 @@ pto::SubsetOp partOf(mlir::Value tile);
 std::optional<pypto::DataType> dtypeOf(mlir::Type type);
 /// Fails with an error for an attribute that the operation has no keyword for.
 mlir::LogicalResult saysOnly(mlir::Operation *op, const ir::OpRow &row);
+/// Whether the op opens or uses a queue between cores.
+bool isOfQueue(mlir::Operation *op);
+/// Memory that the device or the compiler has itself: of semaphores, and of the slots of queues.
+bool isOfCores(mlir::BlockArgument argument);
 /// A constant.
 ir::ExprPtr numberOf(int64_t value, pypto::DataType dtype = pypto::DataType::INDEX);
 
 /// Writes of buffers become values. Errors are emitted at their op.
 class Raiser {
 public:
-  /// `whole`: the kernel whose accesses say the shapes of the arguments, where `func` has those of one kind of core.
-  ir::FunctionPtr function(mlir::func::FuncOp func, mlir::func::FuncOp whole);
-  static std::vector<ir::ParamDirection> directions(mlir::func::FuncOp func);
+  /// `whole`: the functions of the task, whose accesses say the shapes of the arguments.
+  ir::FunctionPtr function(mlir::func::FuncOp func, llvm::ArrayRef<mlir::func::FuncOp> whole);
+  static std::vector<ir::ParamDirection> directions(llvm::ArrayRef<mlir::func::FuncOp> whole);
 
 private:
-  mlir::LogicalResult parameters(mlir::func::FuncOp func, mlir::func::FuncOp whole);
+  mlir::LogicalResult parameters(mlir::func::FuncOp func, llvm::ArrayRef<mlir::func::FuncOp> whole);
   mlir::LogicalResult block(mlir::Block &block);
   mlir::LogicalResult statement(mlir::Operation *op);
   mlir::LogicalResult arithmetic(mlir::Operation *op);
@@ -54,6 +58,11 @@ private:
   mlir::LogicalResult load(pto::TLoadOp op);
   mlir::LogicalResult store(pto::TStoreOp op);
   mlir::LogicalResult event(mlir::Operation *op);
+
+  //===-- RaiseQueues.cpp --===//
+  mlir::LogicalResult queue(mlir::Operation *op);
+  mlir::LogicalResult openQueue(mlir::Operation *op);
+  mlir::LogicalResult pop(mlir::Operation *op);
   mlir::LogicalResult quotient(pto::TDivSOp op);
   mlir::LogicalResult columns(pto::TImg2ColOp op);
   std::vector<ir::ExprPtr> validOf(pto::SubsetOp part);
@@ -94,7 +103,8 @@ private:
     llvm::SmallVector<int64_t> strides;
     ir::VarPtr tensor;
   };
-  mlir::FailureOr<ir::TypePtr> tensorType(mlir::func::FuncOp func, mlir::BlockArgument argument, pypto::DataType dtype);
+  mlir::FailureOr<ir::TypePtr> tensorType(llvm::ArrayRef<mlir::func::FuncOp> whole, unsigned number,
+                                          pypto::DataType dtype);
   /// Variables for the other shapes of an argument, whose first one is that of the parameter.
   void otherShapes(mlir::Value argument, llvm::ArrayRef<Array> shapes);
   /// Indices of the element in an array with these strides; what does not divide counts along the last axes.
@@ -124,6 +134,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Array>> arrays; // by argument: it, and other shapes of its memory
   llvm::MapVector<mlir::Value, Held> held;                      // by buffer
   llvm::DenseMap<mlir::Value, ir::MemRefPtr> memrefs;
+  std::map<int64_t, ir::VarPtr> popped; // the last tile of each queue
   unsigned memrefNumber = 0;
   llvm::DenseMap<mlir::Value, ir::TileTypePtr> types;
   llvm::SetVector<mlir::Value> unwritten; // buffers that are created, since something is read first

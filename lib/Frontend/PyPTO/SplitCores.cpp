@@ -452,22 +452,22 @@ ir::FunctionPtr functionOf(const ir::Function &kernel, const std::string &name, 
 
 } // namespace
 
-ir::FunctionPtr groupOf(const ir::Function &kernel) {
+ir::FunctionPtr groupOf(const ir::Function &kernel, const std::string &cube, const std::string &vector) {
   std::vector<ir::ExprPtr> arguments(kernel.params_.begin(), kernel.params_.end());
-  auto call = [&](const char *suffix) {
+  auto call = [&](const std::string &name) {
     ir::TypePtr type = ir::UnknownType::Get();
     if (kernel.return_types_.size() == 1)
       type = kernel.return_types_[0];
     else if (!kernel.return_types_.empty())
       type = std::make_shared<const ir::TupleType>(kernel.return_types_);
-    return std::make_shared<const ir::Call>(std::make_shared<const ir::GlobalVar>(kernel.name_ + suffix), arguments,
-                                            ir::Attrs(), type, kernel.span_);
+    return std::make_shared<const ir::Call>(std::make_shared<const ir::GlobalVar>(name), arguments, ir::Attrs(), type,
+                                            kernel.span_);
   };
-  Stmts stmts{std::make_shared<const ir::EvalStmt>(call("_aic"), kernel.span_)};
+  Stmts stmts{std::make_shared<const ir::EvalStmt>(call(cube), kernel.span_)};
   if (kernel.return_types_.empty()) {
-    stmts.push_back(std::make_shared<const ir::EvalStmt>(call("_aiv"), kernel.span_));
+    stmts.push_back(std::make_shared<const ir::EvalStmt>(call(vector), kernel.span_));
   } else {
-    auto made = call("_aiv");
+    auto made = call(vector);
     auto var = std::make_shared<const ir::Var>("results", made->type_, kernel.span_);
     stmts.push_back(std::make_shared<const ir::AssignStmt>(var, made, kernel.span_));
     std::vector<ir::ExprPtr> values{var};
@@ -516,7 +516,8 @@ std::optional<CoreFunctions> splitCores(const ir::FunctionPtr &kernel) {
     return functionOf(*kernel, kernel->name_ + (isCube ? "_aic" : "_aiv"),
                       isCube ? ir::FunctionType::AIC : ir::FunctionType::AIV, std::move(whole), std::move(attrs));
   };
-  return CoreFunctions{function(Home::Cube, cubeStmts), function(Home::Vector, vectorStmts), groupOf(*kernel)};
+  return CoreFunctions{function(Home::Cube, cubeStmts), function(Home::Vector, vectorStmts),
+                       groupOf(*kernel, kernel->name_ + "_aic", kernel->name_ + "_aiv")};
 }
 
 } // namespace pto_mlir::pypto_frontend

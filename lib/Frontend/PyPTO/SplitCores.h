@@ -18,8 +18,8 @@ struct CoreFunctions {
 /// own, in the order of the program. Throws with the place for what cannot be divided so.
 std::optional<CoreFunctions> splitCores(const pypto::ir::FunctionPtr &kernel);
 
-/// The group alone, with the parameters and directions of `kernel`.
-pypto::ir::FunctionPtr groupOf(const pypto::ir::Function &kernel);
+/// The group of two functions alone, with the name, parameters and directions of `kernel`.
+pypto::ir::FunctionPtr groupOf(const pypto::ir::Function &kernel, const std::string &cube, const std::string &vector);
 
 /// The same with the work of the vector cores divided between both, for a kernel under pl.split: loads, operations and
 /// stores of rows (columns) by halves, or by equal parts of what is valid. `takesUneven`: queues may divide odd

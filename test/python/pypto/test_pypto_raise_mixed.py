@@ -250,3 +250,62 @@ def test_windows_of_an_image_are_rows_of_columns(tmp_path, processor):
     for i in range(9):
         moved = around[i // 3 : i // 3 + 4, i % 3 : i % 3 + 8].reshape(32, 16)
         np.testing.assert_array_equal(y[i], moved.astype(np.float32))
+
+
+TOOLS = ROOT / "test" / "Tools" / "pto-compile"
+
+
+def raised_queues(name, folder, processor, blocks=1):
+    """The kernel of a text with queues, raised and compiled again; its program's text."""
+    done = raised(TOOLS / f"{name}.pto", folder / "k.py")
+    assert done.returncode == 0, done.stderr
+    program = pl.loads_program(folder / "k.py")
+    compile_to(program, folder / "k.pmodel", processor, blocks)
+    return Kernel(folder / "k.pmodel", mode="checked"), (folder / "k.py").read_text()
+
+
+def test_functions_that_share_a_queue_are_a_group(tmp_path):
+    """The memory of its slots is the compiler's, behind the other arguments."""
+    kernel, text = raised_queues("queue-whole", tmp_path, "a3")
+    assert "self.cube_side(a0, a1, a3)" in text and "= pl.tile.tpop_from_aic()" in text, text
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-3, 4, (16, 16)).astype(np.float16) for _ in range(2))
+    out = np.zeros((16, 16), np.float32)
+    kernel.run(a, b, out, np.zeros(8 * 256, np.float32))
+    expected = 3 * np.abs(a.astype(np.float32) @ b)
+    np.testing.assert_array_equal(out, expected)
+    by_name = InferenceSession(tmp_path / "k.pmodel").run(None, {"a0": a, "a1": b})
+    np.testing.assert_array_equal(by_name[0], expected)
+
+
+@both
+def test_queues_in_both_directions(tmp_path, processor):
+    kernel, text = raised_queues("queues" if processor == "a3" else "queues-a5", tmp_path, processor, blocks=2)
+    assert "def attend(" in text and "split=1" in text, text
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.integers(-3, 4, (rows, 32)).astype(np.float16) for rows in (64, 352, 352))
+    out = np.zeros((704, 32), np.float32)
+    kernel.run(a, b, c, out, *([np.zeros(2 * 8192, np.float32)] if processor == "a3" else []))
+    rows = lambda x, i: x[i * 32 : i * 32 + 32].astype(np.float32)  # noqa: E731
+    expected = [rows(a, k) @ rows(b, t) * 0.5 @ rows(c, t) for k in range(2) for t in range(11)]
+    np.testing.assert_array_equal(out, np.concatenate(expected))
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("slot_size = 1024}", "slot_size = 1024, nosplit = false}", "says nosplit, for which PyPTO has no keyword"),
+        ("%t = pto.tpop_from_aic {split = 0} -> !V", "pto.tfree_from_aic {split = 0}", "taken elsewhere"),
+        ("vector_side(%pa: !pto.ptr<f16>", "vector_side(%pa: !pto.ptr<f32>", "but not their arguments"),
+    ],
+)
+def test_queues_that_have_no_form_are_refused(tmp_path, old, new, message):
+    text = (TOOLS / "queue-whole.pto").read_text()
+    kernel = text[text.index("\n!G") :]
+    if "tpop" in old:
+        kernel = kernel.replace("pto.tabs ins(%t : !V) outs(%t : !V)", "").replace("(%sum, %t :", "(%sum, %sum :")
+    assert old in kernel
+    (tmp_path / "k.pto").write_text(kernel.replace(old, new))
+    done = raised(tmp_path / "k.pto", tmp_path / "k.py")
+    assert done.returncode == 1 and message in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
