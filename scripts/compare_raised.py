@@ -88,7 +88,8 @@ def main() -> int:
                 if all(f"pto.section.{core}" in source.read_text() for core in ("cube", "vector")):
                     mixed[step] += 1
                 if reason:
-                    reasons[step, re.sub(r"\d+", "N", reason.split(": ", 2)[-1])] += 1
+                    without_place = re.sub(r"^.*:\d+:\d+: | \([^ ]*:\d+:\d+\)$", "", reason)
+                    reasons[step, re.sub(r"\d+", "N", without_place)] += 1
     for kind, each in (("kernels", counts), ("of both kinds of cores", mixed)):
         print(", ".join(f"{step}: {each[step]}" for step in STEPS), f"of {sum(each.values())} {kind}")
     for (step, reason), count in reasons.most_common():

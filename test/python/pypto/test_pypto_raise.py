@@ -416,6 +416,11 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
             "outs(%yp : !pto.partition_tensor_view<32x64xf32>) {atomicType = #pto<atomic_type atomic_add>}",
             "'pto.tstore' op says atomicType, for which PyPTO's tile.store has no keyword",
         ),
+        (
+            "  return",
+            "  %part = pto.subview %t[%c0, %c0] sizes [32, 64] valid [%c2, %c64] : !t\n  return",
+            "'pto.subview' op is a part of a tile with a valid extent of its own",
+        ),
         ("@k(", '@"a.b"(', "has a name that is none in Python"),
         ("  return", "  pto.barrier <PIPE_MTE2>\n  return", "is of a pipe that PyPTO has no barrier for"),
         ("strides = [%c64, %c1]", "strides = [%c1, %c64]", "is no window of an array in row-major order"),
