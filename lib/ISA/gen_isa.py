@@ -192,8 +192,8 @@ ACCESS_OF_SHAPE = {
     "same": ("lane", "lane"),
     "rowReduce": ("dstRows", "dstRows"),
     "colReduce": ("dstCols", "dstCols"),
-    "rowExpand": ("asDst", "rowStatistic"),
-    "colExpand": ("asDst", "colStatistic"),
+    "rowExpand": ("lane", "rowStatistic"),
+    "colExpand": ("lane", "colStatistic"),
     "transpose": ("transposed", "transposed"),
     "any": ("valid", "valid"),
 }

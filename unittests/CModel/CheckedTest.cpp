@@ -1,7 +1,7 @@
 // The checked mode: required reports, and kernels that must not be reported.
 #include "Checked/Accesses.h"
 #include "Checked/Shadow.h"
-#include "TestKernel.h"
+#include "CheckedHarness.h"
 
 using namespace pto_mlir;
 using namespace pto_mlir::cmodel;
@@ -14,28 +14,7 @@ using isa::Value;
 
 namespace {
 
-isa::Tile ub(uint32_t address, uint16_t rows = 4, uint16_t cols = 16, int64_t validRows = -1, int64_t validCols = -1) {
-  return tile(ElementType::f32, Layout::ND, address, rows, cols, validRows, validCols);
-}
-isa::TLoad load(isa::Tile dst, isa::View src) { return {dst, src, Memory::UB}; }
-isa::TStore store(isa::View dst, isa::Tile src, isa::AtomicMode atomic = isa::AtomicMode::none) {
-  isa::TStore s;
-  s.dst = dst, s.src = src, s.space = Memory::UB, s.atomic = atomic;
-  return s;
-}
-isa::View whole(uint8_t arg) { return view(arg, ElementType::f32, 4, 16); }
-
 constexpr int none = -1;
-
-/// The part of argument 1 that belongs to this sub-block; `ownPart` computes its offset for MTE3.
-isa::View mine(int64_t rows = 4) {
-  isa::View v = view(1, ElementType::f32, rows, 16);
-  v.offset = Value::reg(0);
-  return v;
-}
-void ownPart(TestKernel &k) {
-  k.add(Pipe::MTE3, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::MTE3, isa::Mul{0, Value::reg(0), 256});
-}
 
 /// y = x + x in three trips over one buffer, with all required flags; `without` selects the pair that is left out.
 TestKernel threeTrips(int without) {
@@ -68,26 +47,6 @@ TestKernel threeTrips(int without) {
   wait(Pipe::V, Pipe::MTE2, 0, inputFree);
   wait(Pipe::MTE3, Pipe::V, 0, outputFree);
   return k;
-}
-
-struct Checked {
-  TestDevice device{1, levelApi(), "checked"};
-  /// Runs on x = 0, 1, ... and an output that the host never writes.
-  pto_status run(const TestKernel &k, uint32_t blocks = 1) {
-    std::vector<float> x(64);
-    for (size_t i = 0; i < x.size(); ++i)
-      x[i] = float(i);
-    args = {device.upload(x), {0, 512}};
-    EXPECT_EQ(device.api->alloc(device.context, 512, &args[1].address), PTO_OK);
-    return device.run(k, args, blocks);
-  }
-  std::string kind() { return device.fault().kind; }
-  std::string message() { return device.fault().message; }
-  std::vector<pto_arg> args;
-};
-
-void expectPart(const std::string &text, const std::string &part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(Checked, AcceptsWhatIsOrdered) {
@@ -139,12 +98,6 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
   ASSERT_EQ(local.run(k), PTO_ERROR_FAULT);
   EXPECT_EQ(local.kind(), "uninitialised");
   expectPart(local.message(), "UB byte 316");
-
-  Checked global;
-  TestKernel g(isa::CoreKind::AIV, 2);
-  g.add(Pipe::MTE2, load(ub(0), whole(1)));
-  ASSERT_EQ(global.run(g), PTO_ERROR_FAULT);
-  expectPart(global.message(), "byte 0 of argument 1");
 
   Checked host; // an output of which one row is never stored
   TestKernel part(isa::CoreKind::AIV, 2);

@@ -61,6 +61,12 @@ struct PartOperands {
   }
 };
 
+/// Whether the instruction copies src into a part of dst.
+bool placesSrc(isa::Opcode opcode) {
+  return opcode == isa::Opcode::TFillpad || opcode == isa::Opcode::TFillpadL1 || opcode == isa::Opcode::TInsertUb ||
+         opcode == isa::Opcode::TInsertL1;
+}
+
 /// The vector cores of the block that a cube instruction writes to.
 isa::TargetCores targetCores(const isa::DecodedInsn &insn) {
   return isa::visit(insn, [](const auto &i) {
@@ -78,11 +84,7 @@ public:
 
 private:
   using Pattern = isa::AccessPattern;
-
-  /// A rectangle of a tile, in elements.
-  struct Rect {
-    uint64_t row, col, rows, cols;
-  };
+  using Rect = TileRect;
 
   static uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
   static uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
@@ -93,6 +95,8 @@ private:
   void view(const isa::View &view, Pattern pattern, bool writes);
   Rect rectOf(unsigned i) const;
   Rect partOf(Pattern pattern) const;
+  void lane(unsigned i);
+  LaneResult resultOfLanes() const;
 
   void add(AccessKind kind, unsigned i, Rect rect) {
     if (rect.rows == 0 || rect.cols == 0)
@@ -147,7 +151,7 @@ void Collector::run() {
     }
   }
   if (!out.lanes.empty())
-    out.lanes.push_back(&o.dstTile());
+    out.result = resultOfLanes();
 }
 
 /// Adds the accesses of tile operand `i`.
@@ -171,14 +175,46 @@ void Collector::tile(unsigned i, bool writes) {
   case Pattern::image:
     return imageReads(insn.as<isa::TImg2col>());
   case Pattern::lane:
-    if (!writes)
-      out.lanes.push_back(o.tiles[i]);
-    return add(writes ? kind : AccessKind::Lane, i, rectOf(i));
+  case Pattern::dstWindow:
+  case Pattern::transposed:
+  case Pattern::rowStatistic:
+  case Pattern::colStatistic:
+    if (writes || isa::memoryOf(insn, o.operand(0)) == isa::Memory::L0C) // a product adds up
+      return add(kind, i, rectOf(i));
+    return lane(i);
   case Pattern::srcLane:
   case Pattern::indexed:
-    return add(AccessKind::Lane, i, rectOf(i));
+    return add(AccessKind::Pick, i, rectOf(i));
   default:
+    if (!writes && placesSrc(insn.opcode))
+      return lane(i);
     return add(kind, i, rectOf(i));
+  }
+}
+
+/// Adds a read of which each element affects its own elements of dst.
+void Collector::lane(unsigned i) {
+  using Order = LaneSource::Order;
+  Pattern pattern = o.operand(i).access;
+  Order order = pattern == Pattern::transposed     ? Order::Transposed
+                : pattern == Pattern::rowStatistic ? Order::OfRow
+                : pattern == Pattern::colStatistic ? Order::OfColumn
+                                                   : Order::Same;
+  out.lanes.push_back({o.tiles[i], nullptr, isa::memoryOf(insn, o.operand(i)), rectOf(i), order});
+  add(AccessKind::Lane, i, rectOf(i));
+}
+
+LaneResult Collector::resultOfLanes() const {
+  isa::Memory memory = isa::memoryOf(insn, o.operand(0));
+  switch (o.operand(0).access) {
+  case Pattern::peerPart:
+    return {o.tiles[0], memory, partOf(Pattern::peerPart), core.peerWith(isa::Memory::L1, 0)};
+  case Pattern::box: // a fill around src
+    return {o.tiles[0], memory, validOf(o.srcTile())};
+  case Pattern::srcWindow:
+    return {o.tiles[0], memory, partOf(Pattern::srcWindow)};
+  default:
+    return {o.tiles[0], memory, validOf(o.dstTile())};
   }
 }
 
@@ -302,8 +338,13 @@ static AccessKind kindOfView(const isa::DecodedInsn &insn, bool writes) {
 /// Adds the access of a view operand.
 void Collector::view(const isa::View &view, Pattern pattern, bool writes) {
   AccessKind kind = kindOfView(insn, writes);
-  if (pattern == Pattern::tileExtent)
+  if (pattern == Pattern::tileExtent) {
+    if (kind == AccessKind::Read) {
+      kind = AccessKind::Lane;
+      out.lanes.push_back({nullptr, &view, {}, validOf(o.dstTile())});
+    }
     return viewPart(kind, view, rows(o.dstTile()), cols(o.dstTile()));
+  }
   if (pattern == Pattern::oneElement)
     return viewPart(kind, view, 1, 1);
   if (pattern == Pattern::tileIndices)

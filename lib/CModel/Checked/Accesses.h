@@ -13,11 +13,12 @@ namespace pto_mlir::cmodel {
 
 using cost::ByteRuns;
 
-/// `Lane`: a read of which each element affects one element of the result only, so an undefined element makes that
-/// result undefined but is no error by itself. `Touch`: a write that leaves bytes undefined, outside the valid region
-/// of a box. `Add`: an addition, a wait for a signal cell; `Set`: of a signal cell. Cores may do these to the same
-/// bytes at any time.
-enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add, Set };
+/// `Lane`: a read of which each element affects its own elements of the result only, so an undefined element makes
+/// these undefined but is no error by itself. `Pick`: a read whose undefined elements may not matter; those that a load
+/// brought from unwritten global memory are an error. `Touch`: a write that leaves bytes undefined, outside the valid
+/// region of a box. `Add`: an addition, a wait for a signal cell; `Set`: of a signal cell. Cores may do these to the
+/// same bytes at any time.
+enum class AccessKind : uint8_t { Read, Lane, Pick, Touch, Write, Add, Set };
 inline bool isWrite(AccessKind kind) { return kind >= AccessKind::Touch; }
 inline bool isAddition(AccessKind kind) { return kind >= AccessKind::Add; }
 
@@ -32,12 +33,36 @@ struct Access {
   std::optional<size_t> peer = {};
 };
 
+/// A rectangle of a tile, in elements.
+struct TileRect {
+  uint64_t row, col, rows, cols;
+};
+
+/// The source of a Lane read: which element affects element (i, j) of dst, counted from the corners of the rectangles.
+struct LaneSource {
+  enum class Order : uint8_t { Same, Transposed, OfRow, OfColumn }; // (i, j), (j, i), (i, 0), (0, j)
+  const isa::Tile *tile;                                            // null: the view of a load
+  const isa::View *view;
+  isa::Memory memory;
+  TileRect rect;
+  Order order = Order::Same;
+};
+
+/// The elements that Lane reads affect.
+struct LaneResult {
+  const isa::Tile *tile;
+  isa::Memory memory;
+  TileRect rect;
+  /// Set if the memory belongs to another core of the group: its position.
+  std::optional<size_t> peer = {};
+};
+
 /// The accesses of one instruction, reads before writes.
 struct AccessList {
   std::vector<Access> accesses;
   std::vector<ByteRuns> runs;
-  /// The tiles of Lane reads, followed by dst; fewer than two if dst has no such sources.
-  std::vector<const isa::Tile *> lanes;
+  std::vector<LaneSource> lanes;
+  LaneResult result; // of `lanes`, unless there are none
   void clear() {
     lanes.clear();
     accesses.clear();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace pto_mlir::cmodel {
 namespace {
@@ -107,6 +108,7 @@ void Checker::groupBegin(const std::vector<CorePlace> &places) {
   if (!ranks.empty())
     return rankGroupBegin(places);
   signals.clear();
+  unwritten.clear();
   groupSize = places.size();
   firstEngine = uint32_t(cores.size() * maxEngines);
   if (states.size() < groupSize)
@@ -255,38 +257,17 @@ void Checker::accesses(Core &core) {
   list.clear();
   undefinedLanes.clear();
   collectAccesses(resolved, core, list);
-  bool ragged = false;
+  bool ragged = false, found = false;
   for (const Access &what : list.accesses) {
-    if (ragged && isWrite(what.kind) && undefinedLanes.empty())
-      findUndefinedLanes(); // before the write: dst may alias a source
+    if (ragged && isWrite(what.kind) && !std::exchange(found, true))
+      findUndefinedLanes(core); // before the write: dst may alias a source
     access(core, what);
     if (core.faulted())
       return;
     for (size_t r = what.firstRun; what.kind == AccessKind::Lane && r < what.endRun && !ragged; ++r)
-      ragged = list.lanes.size() > 1 && firstUndefined(what, list.runs[r]).has_value();
+      ragged = firstUndefined(what, list.runs[r]).has_value();
   }
-  for (auto [begin, length] : undefinedLanes)
-    state->locals[unsigned(isa::Memory::UB)].defined->set(begin, length, false);
-}
-
-// Elements of dst that depend on undefined elements.
-void Checker::findUndefinedLanes() {
-  const isa::Tile &dst = *list.lanes.back();
-  const DefinedShadow &defined = *state->locals[unsigned(isa::Memory::UB)].defined;
-  auto bytesOf = [](const isa::Tile &t, int64_t r, int64_t c) {
-    uint64_t bytes = isa::elementBits(t.type) / 8;
-    return std::pair(uint64_t(t.address.value) +
-                         isa::elementOffset(t.layout, t.type, t.rows, t.cols, uint64_t(r), uint64_t(c)) * bytes,
-                     bytes);
-  };
-  for (int64_t r = 0; r < dst.validRows.value; ++r)
-    for (int64_t c = 0; c < dst.validCols.value; ++c)
-      for (size_t i = 0; i + 1 < list.lanes.size(); ++i)
-        if (auto [begin, bytes] = bytesOf(*list.lanes[i], r, c);
-            defined.firstUndefined(begin, bytes) != begin + bytes) {
-          undefinedLanes.push_back(bytesOf(dst, r, c));
-          break;
-        }
+  markUndefinedLanes();
 }
 
 void Checker::access(Core &core, const Access &what) {
@@ -296,10 +277,9 @@ void Checker::access(Core &core, const Access &what) {
   bool add = isAddition(what.kind), write = isWrite(what.kind);
   for (size_t r = what.firstRun; r < what.endRun; ++r) {
     const ByteRuns &runs = list.runs[r];
-    if (what.kind == AccessKind::Read || what.kind == AccessKind::Add)
+    if (what.kind == AccessKind::Read || what.kind == AccessKind::Pick || what.kind == AccessKind::Add)
       if (auto missing = firstUndefined(what, runs))
-        return core.fault(FaultKind::Uninitialised,
-                          describe(event) + " reads " + place(core, what, *missing) + ", which nothing has written");
+        return undefined(core, what, *missing);
     AccessShadow *shadow = nullptr;
     DefinedShadow *defined = nullptr;
     uint64_t origin = 0;
@@ -315,13 +295,9 @@ void Checker::access(Core &core, const Access &what) {
       if (write)
         defined = &blockOf(runs.begin)->defined;
     } else {
-      Local &local = (what.peer ? states[firstCore + *what.peer] : *state).locals[unsigned(what.memory)];
-      if (!local.defined) {
-        local.defined.emplace(isa::archInfo(arch).memory(what.memory).bytes);
-        local.accesses.emplace(isa::archInfo(arch).memory(what.memory).bytes);
-      }
-      shadow = &*local.accesses;
-      defined = &*local.defined;
+      size_t owner = what.peer ? firstCore + *what.peer : position;
+      defined = &definedOf(owner, what.memory);
+      shadow = &*states[owner].locals[unsigned(what.memory)].accesses;
     }
     forRuns(runs, [&](uint64_t begin, uint64_t length) {
       if (!write)
@@ -334,26 +310,6 @@ void Checker::access(Core &core, const Access &what) {
       return race(core, what, conflict);
     }
   }
-}
-
-std::optional<uint64_t> Checker::firstUndefined(const Access &what, const ByteRuns &runs) {
-  std::optional<uint64_t> missing;
-  DefinedShadow *defined = nullptr;
-  uint64_t origin = 0;
-  if (what.global) {
-    if (Block *block = blockOf(runs.begin))
-      defined = &block->defined, origin = lastBlock->first;
-  } else if (state->locals[unsigned(what.memory)].defined) {
-    defined = &*state->locals[unsigned(what.memory)].defined;
-  }
-  forRuns(runs, [&](uint64_t begin, uint64_t length) {
-    if (missing)
-      return;
-    uint64_t first = defined ? defined->firstUndefined(begin - origin, length) + origin : begin;
-    if (first != begin + length)
-      missing = first;
-  });
-  return missing;
 }
 
 } // namespace pto_mlir::cmodel

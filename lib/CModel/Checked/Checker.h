@@ -100,6 +100,18 @@ private:
     Clock end; // where others wait for it
   };
 
+  /// A load from unwritten global memory, and the first instruction that computed with it on the way to some bytes.
+  struct Unwritten {
+    Event load;
+    std::string place;
+    std::optional<Event> computed = {};
+  };
+  /// Bytes of the result that undefined elements affect; `load`: DefinedShadow::loadOf.
+  struct UndefinedLane {
+    uint64_t begin, bytes;
+    uint32_t load;
+  };
+
   /// Adds the arguments that a launch writes.
   static void addWritten(const LaunchState &launch, std::vector<Range> &ranges);
   void makeRegions(std::vector<Range> ranges);
@@ -121,7 +133,11 @@ private:
             clock()[position * maxEngines + engine]};
   }
   std::optional<uint64_t> firstUndefined(const Access &what, const ByteRuns &runs);
-  void findUndefinedLanes();
+  DefinedShadow &definedOf(size_t core, isa::Memory memory);
+  void findUndefinedLanes(Core &core);
+  void markUndefinedLanes();
+  uint32_t loadOfLane(Core &core, const LaneSource &source, uint64_t byte, std::map<uint32_t, uint32_t> &seen);
+  void undefined(Core &core, const Access &what, uint64_t byte);
   void race(Core &core, const Access &what, const Conflict &conflict);
   void taskRace(Core &core, const Access &what, const ByteRuns &runs);
   std::string describe(const Event &event);
@@ -146,6 +162,7 @@ private:
   Clock groupKnows;         // of what happened before it began
   CrossFlags<Clock> crossFlags;
   Signals signals;
+  std::vector<Unwritten> unwritten; // by number of the load, from 1
   uint64_t coresSoFar = 0;
 
   // --- state of a run of several devices; empty in other launches ---
@@ -162,7 +179,7 @@ private:
   // --- state of the instruction ---
   isa::DecodedInsn resolved;
   AccessList list;
-  std::vector<std::pair<uint64_t, uint64_t>> undefinedLanes; // in dst: first byte, number of bytes
+  std::vector<UndefinedLane> undefinedLanes;
 };
 
 } // namespace pto_mlir::cmodel

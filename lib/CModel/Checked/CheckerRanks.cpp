@@ -72,6 +72,7 @@ void Checker::ranksEnd(std::span<pto_profile>) {
   ranks.clear();
   rankLaunches.clear();
   firstCore = 0;
+  unwritten.clear();
   regions.clear();
   cores.clear();
 }

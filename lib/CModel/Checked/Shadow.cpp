@@ -266,6 +266,8 @@ void DefinedShadow::set(uint64_t begin, uint64_t length, bool defined) {
     return;
   uint64_t end = begin + length, first = begin / cellBytes, last = (end - 1) / cellBytes;
   dirtyEnd = std::max(dirtyEnd, last + 1);
+  if (!loads.empty())
+    std::fill(loads.begin() + ptrdiff_t(begin), loads.begin() + ptrdiff_t(end), 0);
   auto one = [&](uint64_t i, uint32_t mask) { defined ? masks[i] |= mask : masks[i] &= ~mask; };
   if (first == last)
     return one(first, bits(begin % cellBytes, end - last * cellBytes));
@@ -284,8 +286,24 @@ uint64_t DefinedShadow::firstUndefined(uint64_t begin, uint64_t length) const {
   return end;
 }
 
+void DefinedShadow::setUnwritten(uint64_t begin, uint64_t length, uint32_t load) {
+  set(begin, length, false);
+  if (load == 0)
+    return;
+  loads.resize(masks.size() * cellBytes);
+  std::fill(loads.begin() + ptrdiff_t(begin), loads.begin() + ptrdiff_t(begin + length), load);
+}
+
+uint64_t DefinedShadow::firstLoaded(uint64_t begin, uint64_t length) const {
+  if (loads.empty())
+    return begin + length;
+  auto from = loads.begin() + ptrdiff_t(begin), to = from + ptrdiff_t(length);
+  return uint64_t(std::find_if(from, to, [](uint32_t load) { return load != 0; }) - loads.begin());
+}
+
 void DefinedShadow::clear() {
   std::fill(masks.begin(), masks.begin() + ptrdiff_t(dirtyEnd), 0);
+  loads.clear();
   dirtyEnd = 0;
 }
 

@@ -92,7 +92,7 @@ private:
   uint64_t dirtyBegin = UINT64_MAX, dirtyEnd = 0;             // cells
 };
 
-/// Which bytes have been written.
+/// Which bytes have been written, and which of the others hold what a load found unwritten in global memory.
 class DefinedShadow {
 public:
   explicit DefinedShadow(uint64_t bytes) : masks((bytes + 31) / 32) {}
@@ -100,11 +100,18 @@ public:
   void set(uint64_t begin, uint64_t length, bool defined);
   /// The first byte that was never written; begin + length if there is none.
   uint64_t firstUndefined(uint64_t begin, uint64_t length) const;
+  /// Marks bytes as undefined, brought by the load of this number, from 1; 0: by none.
+  void setUnwritten(uint64_t begin, uint64_t length, uint32_t load);
+  /// The load that brought an undefined byte; 0 if there is none.
+  uint32_t loadOf(uint64_t byte) const { return loads.empty() ? 0 : loads[byte]; }
+  /// The first undefined byte that a load brought; begin + length if there is none.
+  uint64_t firstLoaded(uint64_t begin, uint64_t length) const;
   void clear();
 
 private:
   std::vector<uint32_t> masks;
-  uint64_t dirtyEnd = 0; // cells
+  std::vector<uint32_t> loads; // by byte; empty until the first such load
+  uint64_t dirtyEnd = 0;       // cells
 };
 
 } // namespace pto_mlir::cmodel
