@@ -161,7 +161,8 @@ Value Lowering::random(const ir::OpView &call, const ir::CallPtr &op, const ir::
   return dst;
 }
 
-/// Rows of a tensor into a tile in Mat, each by a load of its own.
+/// Rows of a tensor into a tile in Mat, each by a load of its own. Transposed rows are columns of a tile in boxes by
+/// columns, whose bytes are those of its transpose in boxes by rows.
 Value Lowering::gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   auto shapes = call.Elements("shapes"), valid = call.Elements("valid_shape"), to = call.Elements("dst_offset"),
        from = call.Elements("src_offset");
@@ -169,6 +170,15 @@ Value Lowering::gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, c
   Value source = valueOf(call.Operand("src"));
   auto view = cast<pto::TensorViewType>(source.getType());
   auto whole = cast<pto::TileBufType>(valueOf(call.Operand("dst")).getType());
+  bool transposed = call.Keyword<bool>("transpose").value_or(false);
+  if ((pto::getTileLayout(whole) == pto::TileLayout::ZN) != transposed)
+    fail(op->span_, transposed ? "transposed rows go into a tile in Mat that is made with `transpose=True`"
+                               : "rows go into a tile in Mat that is made without `transpose=True`");
+  if (transposed && to.size() == 2) {
+    std::swap(to[0], to[1]);
+    whole = pto::makeMatTile(b.getContext(), whole.getCols(), whole.getRows(), whole.getElementType(),
+                             whole.getValidCols(), whole.getValidRows());
+  }
   if (view.getRank() != 2 || shapes.size() != 2 || to.size() != 2 || from.size() != 2 || valid.size() != 2)
     fail(op->span_, "gather_row into Mat takes rows of a tensor of two axes");
   auto width = ir::ConstantInt(valid[1]);
@@ -176,8 +186,10 @@ Value Lowering::gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, c
       *width > whole.getCols())
     fail(op->span_, "gather_row into Mat writes rows from their first column on, as long as the tile's and with valid "
                     "columns that are known");
-  Value dst = changeable(call.Operand("dst"), op, var), row = indexOf(to[0]), first = indexOf(from[0]),
-        column = indexOf(from[1]), one = indexConstant(1), columns = indexConstant(*width);
+  Value result = changeable(call.Operand("dst"), op, var);
+  Value dst = transposed ? b.create<pto::TReshapeOp>(loc, whole, result) : result;
+  Value row = indexOf(to[0]), first = indexOf(from[0]), column = indexOf(from[1]), one = indexConstant(1),
+        columns = indexConstant(*width);
   bool ragged = *width != whole.getCols();
   forEach({indexOf(valid[0])}, [&](ValueRange at) {
     Value line = b.create<arith::AddIOp>(loc, first, at[0]), place = b.create<arith::AddIOp>(loc, row, at[0]);
@@ -189,13 +201,11 @@ Value Lowering::gatherRowsToMat(const ir::OpView &call, const ir::CallPtr &op, c
                                            ragged ? columns : Value(), b.getI64ArrayAttr({1, whole.getCols()}));
     b.create<pto::TLoadOp>(loc, part, target);
   });
-  return dst;
+  return result;
 }
 
 /// Rows of a tensor into the tile: a load, and an assemble.
 Value Lowering::gatherRow(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
-  if (call.Keyword<bool>("transpose").value_or(false))
-    fail(op->span_, "transpose of gather_row is not lowered yet");
   if (!ir::IsA<ir::TensorType>(call.Operand("src")->type_))
     fail(op->span_, "gather_row takes rows of a tensor in global memory; take those of a tile with pl.slice");
   if (auto type = ir::As<ir::TileType>(call.Operand("dst")->type_); type->GetMemorySpace() == ir::MemorySpace::Mat)
@@ -206,6 +216,15 @@ Value Lowering::gatherRow(const ir::OpView &call, const ir::CallPtr &op, const i
   ir::CallPtr read = ir::CreateOp("tile.load", std::move(arguments), op->span_);
   auto rows = std::make_shared<const ir::Var>("rows", read->type_, op->span_);
   values[rows.get()] = load(ir::OpView(*read), read, rows);
+  if (call.Keyword<bool>("transpose").value_or(false)) {
+    auto axis = [&](int64_t number) -> ir::ExprPtr {
+      return std::make_shared<const ir::ConstInt>(number, pypto::DataType::INDEX, op->span_);
+    };
+    ir::CallPtr turned = ir::CreateOp("tile.transpose", {ir::ExprPtr(rows), axis(0), axis(1)}, op->span_);
+    auto columns = std::make_shared<const ir::Var>("columns", turned->type_, op->span_);
+    values[columns.get()] = transpose(ir::OpView(*turned), turned, columns);
+    rows = columns;
+  }
   ir::CallPtr put =
       ir::CreateOp("tile.assemble", {call.Operand("dst"), ir::ExprPtr(rows), call.Operand("dst_offset")}, op->span_);
   return assemble(ir::OpView(*put), op, var);

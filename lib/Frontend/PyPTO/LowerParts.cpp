@@ -188,6 +188,8 @@ Value Lowering::assemble(const ir::OpView &call, const ir::CallPtr &op, const ir
   }
   if (offsets.size() != 2)
     fail(op->span_, "assemble needs two offsets");
+  if (pto::getTileLayout(cast<pto::TileBufType>(target.getType())) == pto::TileLayout::ZN)
+    fail(op->span_, "parts go into a tile in Mat that is made without `transpose=True`");
   b.create<pto::TInsertOp>(loc, source, indexOf(offsets[0]), indexOf(offsets[1]), target);
   return target;
 }

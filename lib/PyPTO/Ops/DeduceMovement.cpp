@@ -11,6 +11,12 @@ TypePtr Deducer::shaped() const {
   auto dtype = call.Keyword<DataType>("dtype");
   CHECK(dtype || source) << "dtype is missing";
   Shape valid = row.Find("valid_shape") >= 0 ? call.Elements("valid_shape") : Shape();
+  if (space == MemorySpace::Mat && row.Find("transpose") >= 0 && call.Keyword<bool>("transpose").value_or(false)) {
+    TileView view = DefaultTileView(*space, call.Elements("shape")); // boxes of the transpose
+    std::swap(view.blayout, view.slayout);
+    return std::make_shared<const TileType>(call.Elements("shape"), dtype ? *dtype : *ElementTypeOf(source),
+                                            std::nullopt, std::move(view), space);
+  }
   return make(call.Elements("shape"), dtype ? *dtype : *ElementTypeOf(source), space, std::move(valid));
 }
 

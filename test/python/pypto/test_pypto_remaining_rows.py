@@ -148,16 +148,15 @@ def test_elements_of_a_tile_whose_rows_are_padded(columns, platform):
 
 
 @platforms
-@pytest.mark.parametrize("transpose", [False, True])
 @pytest.mark.parametrize("dtype", ["FP16", "BF16"])
-def test_products_side_by_side_in_the_first_level(dtype, transpose, platform):
+def test_products_side_by_side_in_the_first_level(dtype, platform):
     integers = np.random.default_rng(3).integers
     a, b, c = (integers(-3, 4, shape).astype(np.float32) for shape in ((32, 16), (16, 64), (64, 32)))
     y = np.zeros((32, 32), np.float32)
     kind = {"FP16": np.float16, "BF16": ml_dtypes.bfloat16}[dtype]
     body = [
         "left = pl.load(a, [0, 0], [32, 16], target_memory=pl.Mem.Mat)",
-        f"held = pl.tile.create_l1([32, 64], dtype=pl.{dtype}, transpose={transpose})",
+        f"held = pl.tile.create_l1([32, 64], dtype=pl.{dtype})",
         "for j in pl.range(0, 64, 32):",
         "    right = pl.load(b, [0, j], [16, 32], target_memory=pl.Mem.Mat)",
         "    held = pl.tile.assemble(held, pl.matmul(left, right), [0, j])",
@@ -194,6 +193,46 @@ def test_rows_of_memory_in_the_first_level(rows, valid, platform):
 
 
 @platforms
+@pytest.mark.parametrize("kind", (np.float16, np.float32))
+@pytest.mark.parametrize("rows, valid", [(1, 1), (4, 4), (4, 3)])
+def test_rows_that_become_columns_of_the_first_level(rows, valid, kind, platform):
+    """Columns that no row is gathered to keep what they held: rows 32 to 47 of the pool."""
+    integers = np.random.default_rng(rows).integers
+    a, x = (integers(-3, 4, shape).astype(kind) for shape in ((32, 64), (48, 64)))
+    index, y = integers(0, 28, 16).astype(np.int32), np.zeros((32, 16), np.float32)
+    body = [
+        "left = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Mat)",
+        f"held = pl.tile.create_l1([64, 16], dtype=pl.{TYPES[np.dtype(kind).name]}, transpose=True)",
+        "held = pl.tile.gather_row(held, x, [0, 0], [32, 0], [16, 64], transpose=True)",
+        f"for i in pl.range(0, 16, {rows}):",
+        "    row = pl.read(index, [i])",
+        f"    held = pl.tile.gather_row(held, x, [0, i], [row, 0], [{rows}, 64], valid_shape=[{valid}, 64], "
+        "transpose=True)",
+        "y = pl.store(pl.matmul(left, held), [0, 0], y)",
+    ]
+    ran(body, platform, a=a, x=x, index=index, y=y)
+    held = x[32:].T.copy()
+    for i in range(0, 16, rows):
+        held[:, i : i + valid] = x[index[i] : index[i] + valid].T
+    np.testing.assert_array_equal(y, a.astype(np.float64) @ held)
+
+
+@platforms
+@pytest.mark.parametrize("kind", (np.float16, np.float32))
+def test_rows_that_become_columns_of_a_tile(kind, platform):
+    x, y = numbers(32, 64).astype(kind), np.zeros((64, 32), kind)
+    body = [
+        f"held = pl.tile.full([64, 32], dtype=pl.{TYPES[np.dtype(kind).name]}, value=2.0)",
+        "held = pl.tile.gather_row(held, x, [0, 16], [8, 0], [16, 64], transpose=True)",
+        "y = pl.store(held, [0, 0], y)",
+    ]
+    ran(body, platform, x=x, y=y)
+    expected = np.full_like(y, 2)
+    expected[:, 16:] = x[8:24].T
+    np.testing.assert_array_equal(y, expected)
+
+
+@platforms
 @pytest.mark.parametrize(
     "lines, message",
     [
@@ -203,6 +242,28 @@ def test_rows_of_memory_in_the_first_level(rows, valid, platform):
         (
             ["t = pl.tile.create_l1([16, 64], pl.FP32)", "t = pl.tile.gather_row(t, x, [0, 16], [0, 0], [4, 16])"],
             "from their first column on",
+        ),
+        (
+            [
+                "t = pl.tile.create_l1([64, 16], pl.FP32)",
+                "t = pl.tile.gather_row(t, x, [0, 0], [0, 0], [4, 64], transpose=True)",
+            ],
+            "made with `transpose=True`",
+        ),
+        (
+            [
+                "t = pl.tile.create_l1([16, 64], pl.FP32, transpose=True)",
+                "t = pl.tile.gather_row(t, x, [0, 0], [0, 0], [4, 64])",
+            ],
+            "made without `transpose=True`",
+        ),
+        (
+            [
+                "t = pl.tile.create_l1([16, 16], pl.FP32, transpose=True)",
+                "a = pl.load(x, [0, 0], [16, 16], target_memory=pl.Mem.Mat)",
+                "t = pl.tile.assemble(t, pl.matmul(a, a), [0, 0])",
+            ],
+            "made without `transpose=True`",
         ),
     ],
 )
