@@ -48,12 +48,17 @@ const pto::Target *findProcessor(const std::string &processor, Errors &errors) {
 
 } // namespace
 
-std::optional<std::string> printPyPTO(const std::string &program, bool seed, Errors &errors) {
+std::optional<std::string> printPyPTO(const std::string &program, bool seed, const std::string &processor,
+                                      Errors &errors) {
+  PyPTOOptions options;
+  if (!processor.empty() && !(options.target = findProcessor(processor, errors)))
+    return std::nullopt;
   return collect(errors, [&] {
+    pypto::backend::Backend backend(processor);
     if (seed)
-      return pypto::codegen::PTOCodegen().Generate(readProgram(program));
+      return pypto::codegen::PTOCodegen(&backend).Generate(readProgram(program));
     MLIRContext context(MLIRContext::Threading::DISABLED);
-    OwningOpRef<ModuleOp> module = lowerPyPTO(context, readProgram(program));
+    OwningOpRef<ModuleOp> module = lowerPyPTO(context, readProgram(program), options);
     std::string text;
     llvm::raw_string_ostream stream(text);
     ptotext::print(*module, stream);

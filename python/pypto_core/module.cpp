@@ -197,7 +197,9 @@ void bindCodegen(nb::module_ &m) {
 }
 
 /// What the compiler's module gives for the program's bytes. This module holds no MLIR: importing it stays cheap.
-struct PTOCodegen {};
+struct PTOCodegen {
+  std::string processor;
+};
 
 template <class... Args>
 std::string callCompiler(const char *function, const std::shared_ptr<const Node> &node, Args &&...args) {
@@ -266,14 +268,18 @@ void bindCompiler(nb::module_ &m) {
       "The C++ of an orchestrator: `code`, `func_name_to_id`, `func_name_to_core_type`.");
   m.attr("CceCodegen") = m.attr("CodeGenerator");
   m.attr("CCECodegen") = m.attr("CodeGenerator");
-  nb::class_<PTOCodegen>(m, "PTOCodegen", "The .pto of a program's kernels; needs the compiler (pto_mlir._compiler).")
-      .def(nb::init<>())
+  nb::class_<PTOCodegen>(
+      m, "PTOCodegen",
+      "The .pto of a program's kernels, of a3 where no processor is named; needs the compiler (pto_mlir._compiler).")
+      .def(
+          "__init__", [](PTOCodegen *made, std::string processor) { new (made) PTOCodegen{std::move(processor)}; },
+          nb::arg("processor") = "")
       .def(
           "generate",
-          [](PTOCodegen &, const std::shared_ptr<Program> &program, const std::string &style) {
+          [](PTOCodegen &of, const std::shared_ptr<Program> &program, const std::string &style) {
             if (style != "seed" && style != "today")
               throw ValueError("style is seed or today, not " + style);
-            return callCompiler("print_pypto", program, style == "seed");
+            return callCompiler("print_pypto", program, style == "seed", of.processor);
           },
           nb::arg("program"), nb::arg("style") = "seed",
           "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");

@@ -79,6 +79,11 @@ std::string PTOCodegen::Generate(const ir::ProgramPtr &program) {
   pto_mlir::PyPTOOptions options;
   options.layoutsOfSpaces = options.addresses = false;
   options.backend = backend_;
+  if (backend_ && !backend_->GetProcessor().empty()) {
+    options.target = pto_mlir::pto::findTarget(backend_->GetProcessor());
+    CHECK(options.target) << "unknown processor " << backend_->GetProcessor() << ": one of "
+                          << pto_mlir::pto::targetNames();
+  }
   options.emitter = this;
   auto module = pto_mlir::lowerPyPTO(context, program, options);
   std::string text;

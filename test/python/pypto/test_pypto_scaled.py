@@ -4,7 +4,10 @@ import ml_dtypes
 import numpy as np
 import pypto.language as pl
 import pytest
+from pto_mlir import runtime
+from pto_mlir.tools.native import run_native
 from pypto.language.parser.diagnostics import ParserError, PlacedError
+from pypto.pypto_core import codegen
 from pypto.runtime import RunConfig, run
 
 NUMPY = {"FP8E4M3FN": ml_dtypes.float8_e4m3fn, "FP8E5M2": ml_dtypes.float8_e5m2}
@@ -94,6 +97,41 @@ def test_products_and_a_bias(m, k, n):
         "y = pl.store(pl.matmul_mx_bias(a1, s2, b1, t2, row), [0, 0], y)",
     ]
     np.testing.assert_array_equal(computed(m, k, n, "FP8E4M3FN", lines, given), product + bias)
+
+
+FORMS = {
+    "plain": ("c = pl.matmul_mx(a1, s2, b1, t2)",),
+    "acc": ("d = pl.tile.matmul_mx(a1, s2, b1, t2)", "c = pl.tile.matmul_mx_acc(d, a1, s2, b1, t2)"),
+    "bias": (
+        "row = pl.move(pl.load(z, [0, 0], [1, 128], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Bias)",
+        "c = pl.matmul_mx_bias(a1, s2, b1, t2, row)",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_text_is_read_back_and_runs(form, tmp_path):
+    m, k, n, kind = 64, 128, 128, "FP8E4M3FN"
+    given, product, bias = inputs(m, k, n, kind)
+    body = OPERANDS.format(i=0, j=0, p=0, rows=m, cols=n, depth=k)
+    body += "".join(f"        {line}\n" for line in [*FORMS[form], "return pl.store(c, [0, 0], y)"])
+    program = pl.parse_program(HEAD.format(m=m, k=k, n=n, groups=k // 32, kind=kind) + body)
+    text = codegen.PTOCodegen(processor="a5").generate(program, style="today")
+    assert 'pto.target_arch = "a5"' in text and "pto.tmatmul.mx" in text
+    (tmp_path / "k.pto").write_text(text)
+    assert run_native("pto-compile", [str(tmp_path / "k.pto"), "-o", str(tmp_path / "k.pmodel")]) == 0
+    y = np.zeros((m, n), np.float32)
+    runtime.Kernel(str(tmp_path / "k.pmodel")).run(*given, y)
+    np.testing.assert_array_equal(y, {"plain": product, "acc": 2 * product, "bias": product + bias}[form])
+    with pytest.raises(ValueError, match="exists on a5 only, not on a3"):
+        codegen.PTOCodegen().generate(program, style="today")
+
+
+def test_a_text_for_an_unknown_processor():
+    program = pl.parse_program(HEAD.format(m=16, k=64, n=32, groups=2, kind="FP8E4M3FN") + "        return y\n")
+    for style in ("seed", "today"):
+        with pytest.raises(ValueError, match="unknown processor a9: one of "):
+            codegen.PTOCodegen(processor="a9").generate(program, style=style)
 
 
 def test_factors_in_the_first_level_are_moved():
