@@ -1,5 +1,6 @@
-// Semantic functions: execute(insn, core), one per row of the instruction table, defined in Insns/<mnemonic>.cpp.
-// Register operands are resolved before the call. A missing definition is a link error.
+// Semantic functions: execute(insn, core), one per row of the instruction table, defined in Insns/<mnemonic>.cpp; those
+// of ScalarBinary (Scalar.td) are in Machine/Dispatch.cpp. Register operands are resolved before the call. A missing
+// definition is a link error.
 #ifndef PTO_MLIR_CMODEL_INSNS_H
 #define PTO_MLIR_CMODEL_INSNS_H
 
