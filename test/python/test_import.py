@@ -316,6 +316,23 @@ def test_tensors_larger_than_any_memory(op, more, tmp_path):
     refused(path, "takes more than 1 TiB, which is the most")
 
 
+@pytest.mark.parametrize(
+    "node, inputs, weights, reason",
+    [
+        (N("Pad", "x p"), {"x": [1, 3]}, {"p": i64(0, 2**31 - 1, 2**31 - 1, 0)}, "takes more than 1 TiB"),
+        (N("ReduceMin", "x a"), {"x": [0, 2**31 - 1, 4]}, {"a": i64(0)}, "builds a constant of shape"),
+        (N("Dropout", "x", "y m"), {"x": [2**31 - 1, 4]}, {}, "builds a constant of shape"),
+        (N("Conv", "x w b"), {"x": [1, 4, 8], "w": [4, 4, 3], "b": [0]}, {}, "bias"),
+        (N("CenterCropPad", "x s"), {"x": [20, 10]}, {"s": i64(-(2**63), 5)}, "a size of -9223372036854775808"),
+        (N("Resize", ["x", "", "", "s"], axes=[1]), {"x": [1, 0]}, {"s": i64(5)}, "which is empty"),
+        (N("Resize", ["x", "", "", "s"], keep_aspect_ratio_policy="not_smaller"), {"x": [0, 4]}, {"s": i64(2, 5)}, "is empty"),
+    ],
+)
+def test_extents_that_cannot_be(node, inputs, weights, reason, tmp_path):
+    path = make(tmp_path / "m.onnx", [node], inputs, list(node.output), weights, opset=18)
+    refused(path, reason)
+
+
 def test_attributes_that_no_operator_takes(tmp_path):
     node = N("Concat", "x x", axis=0)
     node.attribute.add().CopyFrom(helper.make_attribute("axis", 1))

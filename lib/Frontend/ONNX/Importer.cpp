@@ -129,17 +129,21 @@ static std::string attributeProblem(const ::onnx::NodeProto &proto) {
   return "";
 }
 
-// A run would not find a place for a tensor above it.
-static constexpr int64_t kMostBytes = int64_t{1} << 40;
+std::string Importer::sizeProblem(RankedTensorType type) {
+  // A run would not find a place for a tensor above it.
+  constexpr int64_t kMostBytes = int64_t{1} << 40;
+  std::optional<int64_t> bytes = top::tensorBytes(type);
+  if (!type.hasStaticShape() || (bytes && *bytes <= kMostBytes))
+    return "";
+  return "of shape " + shapeText(type.getShape()) + " takes more than 1 TiB, which is the most";
+}
 
 std::string Importer::sizeProblem(const ::onnx::NodeProto &proto) {
   for (const std::string &output : proto.output()) {
-    if (!isDefined(output) || !type(output).hasStaticShape())
+    if (!isDefined(output))
       continue;
-    std::optional<int64_t> bytes = top::tensorBytes(type(output));
-    if (!bytes || *bytes > kMostBytes)
-      return "output '" + output + "' of shape " + shapeText(type(output).getShape()) +
-             " takes more than 1 TiB, which is the most";
+    if (std::string problem = sizeProblem(type(output)); !problem.empty())
+      return "output '" + output + "' " + problem;
   }
   return "";
 }

@@ -91,6 +91,8 @@ public:
   int64_t maxExtent() const { return options.maxExtent; }
   /// Whether nodes are imported into a body of control flow, whose values end with it.
   bool isInBody() const { return depth > 0; }
+  /// Why a tensor of this type is larger than any memory, "" if it is not.
+  static std::string sizeProblem(mlir::RankedTensorType type);
   static top::Weight emptyWeight(mlir::RankedTensorType type) { return {type, {}, nullptr}; }
 
   //===-- State: State.cpp --===//

@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "pto_mlir/Dialect/Top/IR/Evaluate.h"
 #include "pto_mlir/Dialect/Top/IR/Strings.h"
+#include "pto_mlir/Support/ElementType.h"
 
 using namespace mlir;
 using ::onnx::AttributeProto;
@@ -211,6 +212,9 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
     SmallVector<Type> types;
     if (succeeded(infer->inferReturnTypes(context, state.location, operands, withDefaults.getDictionary(context),
                                           nullptr, {}, types))) {
+      std::string problem = Importer::sizeProblem(cast<RankedTensorType>(types.front()));
+      if (!problem.empty()) // before the op, which counts elements
+        return (void)error("a tensor " + problem), Value();
       state.addTypes(types);
       Operation *op = b.create(state);
       // Verify constraints that type inference does not check, such as element types.
@@ -267,6 +271,9 @@ std::optional<Value> Node::convOfZeros(StringRef op, StringRef name, ValueRange 
                                        ArrayRef<NamedAttribute> attributes) {
   bool transposed = op == top::ConvTransposeOp::getOperationName();
   if (!transposed && op != top::ConvOp::getOperationName())
+    return std::nullopt;
+  auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
+  if (llvm::none_of(operands.take_front(2), isEmpty)) // an empty bias
     return std::nullopt;
   // Channels that only one of the two lacks are an error, which the op reports.
   auto lacksChannels = [&](unsigned i, int64_t dim) {
@@ -328,6 +335,8 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
     return (void)error(reason), Value();
   auto type = cast<RankedTensorType>(types.front());
   Location loc = top::namedLoc(b.getContext(), name);
+  if (std::string problem = Importer::sizeProblem(type); !problem.empty())
+    return (void)error("a tensor " + problem), Value();
   if (type.getNumElements() == 0)
     return top::createConstant(b, loc, name, Importer::emptyWeight(type));
   if (opName == top::ConcatOp::getOperationName()) {
@@ -345,11 +354,29 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
     return operands.front();
   if (std::optional<double> neutral = ofNoElements(opName, operands.size(), type.getElementType(), withDefaults)) {
     bool isBool = type.getElementType().isInteger(1);
-    std::vector<double> values(type.getNumElements(), isBool ? double(*neutral > 0) : *neutral);
-    return top::createConstant(b, loc, name, type, top::fromDoubles(type.getElementType(), values));
+    return filled(name, type, isBool ? double(*neutral > 0) : *neutral);
   }
   (void)error(reason);
   return {};
+}
+
+bool Node::mayBuild(ArrayRef<int64_t> shape) {
+  constexpr int64_t kMostElements = int64_t(1) << 27;
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(elements, size, elements) || elements > kMostElements)
+      return (void)error("builds a constant of shape " + pto_mlir::shapeText(shape) + ", more than " +
+                         Twine(kMostElements) + " elements"),
+             false;
+  return true;
+}
+
+Value Node::filled(StringRef name, RankedTensorType type, double value) {
+  if (!mayBuild(type.getShape()))
+    return {};
+  std::vector<double> values(type.getNumElements(), value);
+  return top::createConstant(builder(), top::namedLoc(builder().getContext(), name), name, type,
+                             top::fromDoubles(type.getElementType(), values));
 }
 
 Value Node::reshape(StringRef name, Value value, ArrayRef<int64_t> shape) {

@@ -110,6 +110,11 @@ public:
   mlir::LogicalResult finish(mlir::Value value);
   mlir::Value create(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// A constant whose elements are all `value`; null after an error.
+  mlir::Value filled(llvm::StringRef name, mlir::RankedTensorType type, double value);
+  /// Whether a constant of this shape may be built of numbers: not of gigabytes, which only a mistake asks for. Else
+  /// the error has been reported.
+  bool mayBuild(llvm::ArrayRef<int64_t> shape);
 
   /// Builds an operation of the host (top.host) with the result type; `reason`: why no engine computes it.
   mlir::Value host(llvm::StringRef name, llvm::StringRef kernel, mlir::ValueRange operands, mlir::RankedTensorType type,

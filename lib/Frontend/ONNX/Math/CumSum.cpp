@@ -53,12 +53,8 @@ Value shifted(Node &node, Value value, const Cumulation &c, int64_t distance, do
 /// In log2(n) steps.
 template <typename OpTy> LogicalResult byDoubling(Node &node, const Cumulation &c, double neutral) {
   Value value = node.input(0);
-  if (c.exclusive && c.size <= 1) {
-    RankedTensorType type = node.type(0);
-    std::vector<double> values(type.getNumElements(), neutral);
-    return node.finish(top::createConstant(node.builder(), node.builder().getUnknownLoc(), node.outputName(), type,
-                                           top::fromDoubles(type.getElementType(), values)));
-  }
+  if (c.exclusive && c.size <= 1)
+    return node.finish(node.filled(node.outputName(), node.type(0), neutral));
   if (c.exclusive)
     value = shifted(node, value, c, 1, neutral);
   for (int64_t distance = 1; value && distance < c.size; distance *= 2) {

@@ -32,6 +32,8 @@ struct Transform {
 
 /// [given * parts, results * resultParts].
 Value matrix(Node &node, const Transform &t, Type element) {
+  if (!node.mayBuild({t.given, t.parts, t.results(), t.resultParts()}))
+    return {};
   std::vector<double> values;
   values.reserve(t.given * t.parts * t.results() * t.resultParts());
   for (int64_t k = 0; k < t.given; ++k)
@@ -122,6 +124,8 @@ LogicalResult importDFT(Node &node) {
 
 /// The frames of a signal [batch, length, parts] as [batch, frames, size, parts].
 Value framed(Node &node, int64_t frames, int64_t size, int64_t step) {
+  if (!node.mayBuild({frames, size}))
+    return {};
   std::vector<int64_t> places;
   places.reserve(frames * size);
   for (int64_t frame = 0; frame < frames; ++frame)

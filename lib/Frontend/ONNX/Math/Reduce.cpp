@@ -128,13 +128,8 @@ static LogicalResult importProduct(Node &node) {
   llvm::append_range(perm, reduction->axes);
   Formula f(node);
   Node::Wide wide(node);
-  if (inner == 0) { // the product of nothing
-    OpBuilder &b = node.builder();
-    auto type = RankedTensorType::get(result, node.type(0).getElementType());
-    std::vector<double> ones(type.getNumElements(), 1.0);
-    return node.finish(top::createConstant(b, top::namedLoc(b.getContext(), node.outputName()), node.outputName(), type,
-                                           top::fromDoubles(type.getElementType(), ones)));
-  }
+  if (inner == 0) // the product of nothing
+    return node.finish(node.filled(node.outputName(), RankedTensorType::get(result, node.type(0).getElementType()), 1));
   Value value = llvm::is_sorted(perm) ? node.input(0) : f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
   value = value ? node.reshape("", value, {outer, inner}) : value;
   while (value && inner > 1) {

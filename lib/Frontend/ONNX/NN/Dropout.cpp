@@ -16,9 +16,10 @@ static LogicalResult importDropout(Node &node) {
     OpBuilder &b = node.builder();
     auto type = RankedTensorType::get(node.type(0).getShape(),
                                       node.opset() < 10 ? node.type(0).getElementType() : Type(b.getI1Type()));
-    std::vector<char> ones = top::fromInts(type.getElementType(), std::vector<int64_t>(type.getNumElements(), 1));
-    node.set(1, top::createConstant(b, top::namedLoc(b.getContext(), node.outputName(1)), node.outputName(1), type,
-                                    std::move(ones)));
+    Value ones = node.filled(node.outputName(1), type, 1);
+    if (!ones)
+      return failure();
+    node.set(1, ones);
   }
   if (node.opset() < 12)
     node.floatAttr("ratio", 0.5);

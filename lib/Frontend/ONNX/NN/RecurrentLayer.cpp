@@ -160,10 +160,7 @@ Value Recurrent::joined(ArrayRef<Value> values, int64_t axis, StringRef name) {
 
 Value Recurrent::zeros(ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, node.type(0).getElementType());
-  OpBuilder &b = node.builder();
-  return top::createConstant(b, b.getUnknownLoc(), (node.outputName().str() + node.outputName(1).str() + "_zeros"),
-                             type,
-                             top::fromDoubles(type.getElementType(), std::vector<double>(type.getNumElements(), 0.0)));
+  return node.filled(node.outputName().str() + node.outputName(1).str() + "_zeros", type, 0);
 }
 
 LogicalResult Recurrent::run(llvm::function_ref<Value(int64_t)> prepare,

@@ -23,9 +23,9 @@ static LogicalResult importCenterCropPad(Node &node) {
     std::optional<int64_t> axis = node.axis(given, rank);
     if (!axis)
       return failure();
-    int64_t size = type.getDimSize(*axis), missing = wanted - size;
     if (wanted < 1)
       return node.error("a size of " + Twine(wanted) + " is not supported");
+    int64_t size = type.getDimSize(*axis), missing = wanted - size;
     if (missing < 0) {
       starts[*axis] = -missing / 2;
       ends[*axis] = starts[*axis] + wanted;

@@ -76,10 +76,7 @@ static LogicalResult padWithComputed(Node &node, Value value, NamedAttribute pad
   Formula f(node);
   Value padded = f.of<top::PadOp>(value, {pads, node.f64("value", 0)});
   auto type = cast<RankedTensorType>(value.getType());
-  OpBuilder &b = node.builder();
-  std::vector<double> ones(type.getNumElements(), 1);
-  Value inner = top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get(type.getShape(), b.getI32Type()),
-                                    top::fromDoubles(b.getI32Type(), ones));
+  Value inner = node.filled("", RankedTensorType::get(type.getShape(), node.builder().getI32Type()), 1);
   Value isInner = f.compare(f.of<top::PadOp>(inner, {pads, node.f64("value", 0)}), "gt", 0.0);
   return padded && isInner ? f.choose(isInner, padded, number) : failure();
 }

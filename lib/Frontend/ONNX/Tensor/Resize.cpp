@@ -51,6 +51,8 @@ static LogicalResult applySizes(Node &node, ArrayRef<int64_t> given, ArrayRef<in
   for (auto [size, axis] : llvm::zip(given, axes)) {
     if (size < 1 || size > INT32_MAX)
       return node.error("takes positive sizes, got " + Twine(size));
+    if (request.sizes[axis] == 0)
+      return node.error("cannot give dimension " + Twine(axis) + ", which is empty, a size of " + Twine(size));
     float scale = static_cast<float>(size) / static_cast<float>(request.sizes[axis]);
     request.scales[axis] = scale;
     if (common)

@@ -27,7 +27,7 @@ public:
     if (!positions || !data || !updates)
       return failure();
     std::optional<top::Weight> known = top::getConstant(positions);
-    auto rounds = known ? roundsOf(top::toInts(*known), reduction) : Rounds();
+    auto rounds = known && rows <= kMostRows ? roundsOf(top::toInts(*known), reduction) : Rounds();
     if (rounds.empty() || rounds.size() > kMaxRounds)
       data = node.create<top::ScatterOp>("", {data, positions, updates},
                                          {node.named("reduction", node.builder().getStringAttr(reduction))});
@@ -91,6 +91,7 @@ private:
 
   // Each round is a gather and a selection over the whole tensor.
   static constexpr size_t kMaxRounds = 64;
+  static constexpr int64_t kMostRows = int64_t(1) << 26; // whose updates are listed here
   Node &node;
   Formula f;
   Value positions, data, updates;

@@ -10,6 +10,9 @@ namespace pto_mlir::top {
 /// Constants of up to this many elements stay inline, as arith.constant.
 inline constexpr int64_t kMaxInlineElements = 64;
 
+/// Constants that are computed of others have at most this many bytes; what would be larger is left to a run.
+inline constexpr int64_t kMostComputedBytes = int64_t(1) << 31;
+
 /// The stored bytes of the constant that defines `value`: a top.weight found in the store, or an arith.constant.
 /// nullopt if it is neither.
 std::optional<Weight> getConstant(mlir::Value value);

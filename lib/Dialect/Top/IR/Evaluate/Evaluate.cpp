@@ -118,6 +118,10 @@ static bool isSmallFloatProduct(MatMulOp product) {
 std::optional<Weight> evaluate(Operation *op) {
   if (!isa_and_nonnull<TopDialect>(op->getDialect()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
     return std::nullopt;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> size = tensorBytes(type);
+  if (!size || *size > kMostComputedBytes)
+    return std::nullopt;
   SmallVector<Weight> operands;
   for (Value operand : op->getOperands()) {
     std::optional<Weight> weight = getConstant(operand);
@@ -125,7 +129,6 @@ std::optional<Weight> evaluate(Operation *op) {
       return std::nullopt;
     operands.push_back(std::move(*weight));
   }
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
   // The numbers of strings belong to a run.
   auto isString = [](Type tensor) { return isa<StringType>(getElementTypeOrSelf(tensor)); };
   if (llvm::any_of(op->getOperandTypes(), isString) || isString(type))
