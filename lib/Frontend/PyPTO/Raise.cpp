@@ -28,6 +28,8 @@ LogicalResult Raiser::statement(Operation *op) {
   if (mlir::isa<pto::SetFFTsOp, pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp,
                 pto::SubsetOp, func::ReturnOp, scf::YieldOp>(op))
     return success();
+  if (auto view = dyn_cast<pto::SubViewOp>(op); view && isWhole(view))
+    return success();
   if (mlir::isa<pto::SubViewOp>(op))
     return op->emitOpError("is a part of a tile with a valid extent of its own, for which PyPTO has no form");
   if (auto load = dyn_cast<pto::TLoadOp>(op))

@@ -12,6 +12,8 @@ namespace pto_mlir::pypto_frontend {
 /// what one arm of a branch has left.
 static void readUnwritten(Block &block, llvm::SetVector<Value> &written, llvm::SetVector<Value> &found) {
   for (Operation &op : block) {
+    if (auto view = dyn_cast<pto::SubViewOp>(op); view && isWhole(view))
+      continue; // another name, which what it is read as tells
     Operands of = operandsOf(&op);
     for (Value operand : op.getOperands())
       if (mlir::isa<pto::TileBufType>(operand.getType()) && operand != of.scratch &&

@@ -44,9 +44,24 @@ ir::ExprPtr numberOf(int64_t value, DataType dtype) {
   return std::make_shared<const ir::ConstInt>(value, dtype, ir::Span());
 }
 
+bool isWhole(pto::SubViewOp view) {
+  auto from = cast<pto::TileBufType>(view.getSource().getType());
+  auto sizes = view.getSizes().getAsValueRange<IntegerAttr>();
+  int64_t extents[] = {from.getRows(), from.getCols()};
+  auto isZero = [](Value offset) { return getConstantIntValue(offset) == 0; };
+  return llvm::all_of(view.getOffsets(), isZero) &&
+         llvm::equal(sizes, extents, [](const APInt &size, int64_t extent) { return size.getSExtValue() == extent; });
+}
+
+/// The tile that an op gives another name, shape or valid extent.
+static Value renamedBy(Operation *op) {
+  auto view = dyn_cast<pto::SubViewOp>(op);
+  return mlir::isa<pto::TReshapeOp>(op) || (view && isWhole(view)) ? op->getOperand(0) : Value();
+}
+
 Value rootOf(Value tile) {
   while (Operation *view = tile.getDefiningOp()) {
-    if (!mlir::isa<pto::TReshapeOp, pto::SubsetOp>(view))
+    if (!renamedBy(view) && !mlir::isa<pto::SubsetOp>(view))
       break;
     tile = view->getOperand(0);
   }
@@ -54,8 +69,12 @@ Value rootOf(Value tile) {
 }
 
 pto::SubsetOp partOf(Value tile) {
-  while (auto reshape = tile.getDefiningOp<pto::TReshapeOp>())
-    tile = reshape.getOperand();
+  while (Operation *op = tile.getDefiningOp()) {
+    Value renamed = renamedBy(op);
+    if (!renamed)
+      break;
+    tile = renamed;
+  }
   return tile.getDefiningOp<pto::SubsetOp>();
 }
 
@@ -106,13 +125,18 @@ ir::TileTypePtr Raiser::tile(Value value) {
   Value root = rootOf(value);
   auto alloc = root.getDefiningOp<pto::AllocTileOp>();
   auto part = value.getDefiningOp<pto::SubsetOp>();
-  if (!dtype || !space || (!type.hasStaticValid() && !part && (!alloc || root != value)))
+  auto whole = value.getDefiningOp<pto::SubViewOp>();
+  if (!dtype || !space || (!type.hasStaticValid() && !part && !whole && (!alloc || root != value)))
     return nullptr;
   auto valid = [&](int64_t extent, Value atRunTime) {
     return ShapedType::isDynamic(extent) ? scalars.lookup(atRunTime) : numberOf(extent);
   };
-  std::vector<ir::ExprPtr> validShape = {valid(type.getValidRows(), alloc ? alloc.getValidRow() : Value()),
-                                         valid(type.getValidCols(), alloc ? alloc.getValidCol() : Value())};
+  std::vector<ir::ExprPtr> validShape = {valid(type.getValidRows(), whole   ? whole.getValidRow()
+                                                                    : alloc ? alloc.getValidRow()
+                                                                            : Value()),
+                                         valid(type.getValidCols(), whole   ? whole.getValidCol()
+                                                                    : alloc ? alloc.getValidCol()
+                                                                            : Value())};
   if (part && !type.hasStaticValid()) {
     validShape = validOf(part);
     int64_t known[] = {type.getValidRows(), type.getValidCols()};
@@ -178,8 +202,12 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
     return op->emitOpError("writes another type of tile than PyPTO's ")
            << std::string(name) << ", which gives " << ir::python_print(call->type_);
   ir::VarPtr made = assign("t", type, call);
-  if (auto part = partOf(dst))
+  if (partOf(dst))
     return insert(op, dst, made);
+  if (auto before = held.find(rootOf(dst));
+      before != held.end() && dst.getDefiningOp<pto::SubViewOp>() && before->second.as.getType() != dst.getType())
+    return op->emitOpError("writes a part with a valid extent of its own of a tile whose rest is kept, for which PyPTO "
+                           "has no form");
   held[rootOf(dst)] = {made, dst};
   return success();
 }
@@ -236,9 +264,15 @@ ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
     op->emitOpError("reads a tile that PyPTO has no type for");
   if (!wanted || found->second.as.getType() == value.getType())
     return wanted ? found->second.var : nullptr;
-  ir::CallPtr call =
-      ir::CreateOp("tile.reshape", {{"", ir::ExprPtr(found->second.var)}, {"", shapeOf(value)}}, ir::Span());
-  return assign("v", wanted, call);
+  auto of = cast<pto::TileBufType>(value.getType()), from = cast<pto::TileBufType>(found->second.as.getType());
+  ir::ExprPtr var = found->second.var;
+  if (of.withValid(from.getValidRows(), from.getValidCols()) != from)
+    return assign("v", wanted, ir::CreateOp("tile.reshape", {{"", var}, {"", shapeOf(value)}}, ir::Span()));
+  std::vector<ir::ExprPtr> valid = wanted->tile_view_ ? wanted->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
+  if (valid.empty())
+    valid = wanted->shape_;
+  return assign("v", wanted,
+                ir::CreateOp("tile.set_validshape", {{"", var}, {"", valid[0]}, {"", valid[1]}}, ir::Span()));
 }
 
 } // namespace pto_mlir::pypto_frontend

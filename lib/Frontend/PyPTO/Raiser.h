@@ -25,6 +25,8 @@ struct Operands {
 Operands operandsOf(mlir::Operation *op);
 /// Buffers that are read where nothing on the way has written them: they begin with what nobody knows.
 llvm::SetVector<mlir::Value> readUnwritten(mlir::Block &block);
+/// Whether it is all of a tile, with another valid extent.
+bool isWhole(pto::SubViewOp view);
 /// The buffer that a tile is, or is another view of.
 mlir::Value rootOf(mlir::Value tile);
 /// The part of another tile that a tile is, or is another view of; null for a whole one.

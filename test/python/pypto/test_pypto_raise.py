@@ -397,6 +397,52 @@ def test_what_is_valid_of_a_part_follows_from_the_whole(tmp_path):
     np.testing.assert_allclose(y, x + 1, rtol=1e-6)
 
 
+# Each turn computes more rows of one tile, of which so many are valid; EXTENT is a number or a loop's index.
+VALID_ROWS = """!t = !pto.tile_buf<vec, 8x16xf32>
+!s = !pto.tile_buf<vec, 8x16xf32, valid=VALIDx16>
+!v = !pto.tensor_view<?x16xf32>
+!w = !pto.partition_tensor_view<?x16xf32>
+func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %c16 = arith.constant 16 : index
+  scf.for %n = %c1 to %c6 step %c1 {
+    %t = pto.alloc_tile : !t
+    %xv = pto.make_tensor_view %x, shape = [EXTENT, %c16], strides = [%c16, %c1] : !v
+    %yv = pto.make_tensor_view %y, shape = [EXTENT, %c16], strides = [%c16, %c1] : !v
+    %xw = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [EXTENT, %c16] : !v -> !w
+    %yw = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [EXTENT, %c16] : !v -> !w
+    %s = pto.subview %t[%c0, %c0] sizes [8, 16] valid [EXTENT, %c16] : !t -> !s
+    pto.tload ins(%xw : !w) outs(%s : !s)
+    %again = pto.subview %t[%c0, %c0] sizes [8, 16] valid [EXTENT, %c16] : !t -> !s
+    pto.texp ins(%again : !s) outs(%again : !s)
+    pto.tstore ins(%again : !s) outs(%yw : !w)
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("extent, valid", [("%c5", "5"), ("%n", "?")])
+def test_all_of_a_tile_with_another_valid_extent(tmp_path, extent, valid):
+    kernel, _ = raised_kernel(VALID_ROWS.replace("EXTENT", extent).replace("VALID", valid), tmp_path)
+    x = np.random.default_rng(0).standard_normal((5, 16)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel.run(x, y)
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+
+
+def test_a_tile_whose_rest_is_kept_is_refused(tmp_path):
+    text = VALID_ROWS.replace("EXTENT", "%c5").replace("VALID", "5")
+    fill = "    %one = arith.constant 1.0 : f32\n    pto.texpands ins(%one : f32) outs(%t : !t)\n    pto.tload"
+    (tmp_path / "k.pto").write_text(text.replace("    pto.tload", fill))
+    done = raised(tmp_path / "k.pto", tmp_path / "k.py")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert "'pto.tload' op writes a part with a valid extent of its own of a tile whose rest is kept" in done.stderr
+
+
 def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
     (tmp_path / "k.pto").write_text(HAND_WRITTEN)
     done = raised(tmp_path / "k.pto", tmp_path / "k.py")
@@ -418,7 +464,7 @@ def test_a_hand_written_kernel_computes_the_same_in_its_buffers(tmp_path):
         ),
         (
             "  return",
-            "  %part = pto.subview %t[%c0, %c0] sizes [32, 64] valid [%c2, %c64] : !t\n  return",
+            "  %part = pto.subview %t[%c0, %c0] sizes [16, 64] valid [%c2, %c64] : !t\n  return",
             "'pto.subview' op is a part of a tile with a valid extent of its own",
         ),
         ("@k(", '@"a.b"(', "has a name that is none in Python"),
