@@ -325,7 +325,12 @@ def test_tensors_larger_than_any_memory(op, more, tmp_path):
         (N("Conv", "x w b"), {"x": [1, 4, 8], "w": [4, 4, 3], "b": [0]}, {}, "bias"),
         (N("CenterCropPad", "x s"), {"x": [20, 10]}, {"s": i64(-(2**63), 5)}, "a size of -9223372036854775808"),
         (N("Resize", ["x", "", "", "s"], axes=[1]), {"x": [1, 0]}, {"s": i64(5)}, "which is empty"),
-        (N("Resize", ["x", "", "", "s"], keep_aspect_ratio_policy="not_smaller"), {"x": [0, 4]}, {"s": i64(2, 5)}, "is empty"),
+        (
+            N("Resize", ["x", "", "", "s"], keep_aspect_ratio_policy="not_smaller"),
+            {"x": [0, 4]},
+            {"s": i64(2, 5)},
+            "is empty",
+        ),
     ],
 )
 def test_extents_that_cannot_be(node, inputs, weights, reason, tmp_path):
