@@ -5,6 +5,7 @@ import ast
 from pypto.jit.arguments import Shaped
 from pypto.jit.definition import Definition, fingerprint
 from pypto.language.parser import scalars
+from pypto.language.parser.calls import calls_of
 from pypto.language.parser.diagnostics import ParserTypeError, UndefinedVariableError, UnsupportedFeatureError
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
@@ -25,6 +26,8 @@ class JitProgram:
         held = self.functions.setdefault(function.name, function)
         if held is not function:
             raise ValueError(f"two functions are called {function.name}")
+        for other in calls_of(function):
+            self.include(other)
 
     def name(self, wanted):
         """A name that no function has."""

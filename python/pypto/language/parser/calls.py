@@ -30,6 +30,21 @@ _SHIFTS = ("tile.shl", "tile.shr")  # their right operand may be of another type
 _LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
 
 
+_called = {}  # of functions outside a program that call others: the function, and these, by its identity
+
+
+def note_calls(function, others):
+    """A program that gets the function gets the others as well."""
+    if others:
+        _called[id(function)] = (function, others)
+
+
+def calls_of(function):
+    """The functions that one outside a program calls."""
+    held, others = _called.get(id(function), (None, []))
+    return others if held is function else []
+
+
 def _named(error):
     """The text of an error of an operation: `tile.add: ..` names it as pl.tile operation 'add'."""
     text = str(error)
@@ -308,6 +323,8 @@ class Calls(Known, Prefetches):
             except ValueError as error:
                 message, hint = hints.split(str(error))
                 self.fail(ParserSyntaxError, message, node, hint)
+        else:
+            self.outside.append(function)
         marked = [each for each in self.tagged if any(each is value for value in values)]
         if marked:
             attrs["dumps"] = marked

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pypto.jit.definition import Definition
 from pypto.language.names import Name
+from pypto.language.parser.calls import calls_of
 from pypto.language.parser.diagnostics import (
     ParserError,
     ParserSyntaxError,
@@ -49,6 +50,8 @@ class _Program:
             raise ValueError(f"the function {name} of outside conflicts with program function {name}; rename one")
         if self.functions.setdefault(name, function) is not function:
             raise ValueError(f"Conflicting external functions: two are called {name}; rename one")
+        for other in calls_of(function):
+            self.include(other)
 
     def parse(self, name):
         node, options = self.definitions[name]

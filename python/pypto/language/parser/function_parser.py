@@ -4,7 +4,7 @@ import ast
 
 from pypto.ir.bodies import sequence, statements_in_order
 from pypto.language.parser.annotations import Annotations
-from pypto.language.parser.calls import Calls
+from pypto.language.parser.calls import Calls, note_calls
 from pypto.language.parser.control_flow import ControlFlow
 from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto.language.parser.expressions import Expressions
@@ -110,6 +110,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         self.returned = []
         self.scratch = set()  # tensors that operations use as they like
         self.lane = None  # of pl.split_aiv, and its mode
+        self.outside = []  # called functions, where there is no program that holds them
         self.inlined = []  # functions under @pl.inline that are being read
         self.attrs, self.is_prologue = {}, True  # of the function; whether only pl.func_attr stood so far
         self.loads_tiles = True  # pl.full makes a tile then, else a tensor
@@ -227,6 +228,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
             requires_runtime_binding=bound and is_sub_worker,
         )
         ir.verify(found)
+        note_calls(found, self.outside)
         return found
 
     @property
