@@ -30,8 +30,20 @@ Value Lowering::scratchLike(const ir::ExprPtr &given, Value like) {
 
 Value Lowering::scratch(pto::TileBufType type) { return allocate(type, Value()); }
 
+/// Indices of 16 bits as the instruction takes them; they are exact in f32.
+static Value wideIndices(OpBuilder &b, Location loc, Value indices, llvm::function_ref<Value(pto::TileBufType)> make) {
+  auto type = cast<pto::TileBufType>(indices.getType());
+  if (type.getElementType().getIntOrFloatBitWidth() != 16 || !type.hasStaticValid())
+    return indices;
+  Value real = make(type.withElementType(b.getF32Type())), wide = make(type.withElementType(b.getI32Type()));
+  b.create<pto::TCvtOp>(loc, indices, real, pto::RoundMode::RINT);
+  b.create<pto::TCvtOp>(loc, real, wide, pto::RoundMode::RINT);
+  return wide;
+}
+
 Value Lowering::gather(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   Value source = valueOf(call.Operand("src")), indices = valueOf(call.Operand("idx"));
+  indices = wideIndices(b, loc, indices, [&](pto::TileBufType type) { return scratch(type); });
   Value scratch = scratchLike(call.Operand("tmp"), indices), dst = destination(*op, var);
   createOp("tgather", {{source}, {dst}, {}, {indices}, {scratch}, {}}, {}, true);
   return dst;

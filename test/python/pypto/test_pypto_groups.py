@@ -19,8 +19,9 @@ def run(program, *arrays, platform, mode="functional"):
     CompiledProgram(program, RunConfig(platform=platform, mode=mode))(*arrays)
 
 
-def finished_product(rows, cols, mode, lanes):
-    """relu(x @ w) + 1 of a tile; `lanes`: the function of the vector cores says which half each does."""
+def finished_product(rows, cols, mode, lanes, narrows=False):
+    """relu(x @ w) + 1 of a tile; `lanes`: the function of the vector cores says which half each does; `narrows`: the
+    cube core says at run time how many rows are valid."""
     given = pl.SplitMode.NONE if lanes else MODES[mode]
     box = [rows, cols]
     half = box if not lanes else [rows // 2, cols] if mode == 1 else [rows, cols // 2]
@@ -42,7 +43,10 @@ def finished_product(rows, cols, mode, lanes):
             left = pl.load(x, [0, 0], [rows, 32], target_memory=pl.Mem.Mat)
             right_ = pl.load(w, [0, 0], [32, cols], target_memory=pl.Mem.Mat)
             acc = pl.matmul(pl.move(left, target_memory=pl.Mem.Left), pl.move(right_, target_memory=pl.Mem.Right))
-            pl.tpush_to_aiv(acc, split=mode)
+            if narrows:
+                pl.tpush_to_aiv(pl.tile.set_validshape(acc, n, cols), split=mode)
+            else:
+                pl.tpush_to_aiv(acc, split=mode)
 
         @pl.function(type=pl.FunctionType.AIV, attrs={"split": given})
         def vector(
@@ -95,13 +99,13 @@ def finished_product(rows, cols, mode, lanes):
 
 @both
 @pytest.mark.parametrize("mode", [1, 2])
-@pytest.mark.parametrize("lanes", [False, True])
+@pytest.mark.parametrize("lanes, narrows", [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("rows, cols", [(32, 32), (16, 64)])
-def test_tasks_of_two_functions(platform, mode, lanes, rows, cols):
+def test_tasks_of_two_functions(platform, mode, lanes, narrows, rows, cols):
     x, w = numbers(3 * rows, 32, dtype=np.float16), numbers(32, cols, seed=1, dtype=np.float16)
     counts = np.array([rows, 5, 1] if not lanes else [rows] * 3, np.int64)
     y = np.full((3 * rows, cols), -7, np.float32)
-    run(finished_product(rows, cols, mode, lanes), x, w, counts, y, platform=platform)
+    run(finished_product(rows, cols, mode, lanes, narrows), x, w, counts, y, platform=platform)
     expected = np.maximum(x.astype(np.float64) @ w.astype(np.float64), 0) + 1
     for i, count in enumerate(counts):
         expected[i * rows + count : (i + 1) * rows] = -7

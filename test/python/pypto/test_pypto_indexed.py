@@ -407,3 +407,22 @@ def test_a_function_of_no_kind_with_scopes_is_an_orchestrator(tmp_path):
     compiled(x, y)
     assert not compiled.left_out and (tmp_path / "out/orchestration/main.cpp").exists()
     np.testing.assert_array_equal(y, np.abs(x))
+
+
+@platforms
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_gathers_by_indices_of_16_bits(platform, dtype):
+    @pl.jit
+    def gathered(x: pl.Tensor, index: pl.Tensor, y: pl.Out[pl.Tensor], z: pl.Out[pl.Tensor]):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            y = pl.assemble(y, pl.tensor.gather(x, dim=-1, index=index), [0, 0])
+            whole, at = pl.load(x, [0, 0], [4, 64]), pl.load(index, [0, 0], [4, 32])
+            z = pl.store(pl.tile.gather(whole, at, pl.tile.create([4, 32], pl.INT32)), [0, 0], z)
+        return y, z
+
+    made = np.random.default_rng(0)
+    x, index = made.standard_normal((4, 64)).astype(dtype), made.integers(0, 64, (4, 32)).astype(np.int16)
+    y, z = np.zeros((4, 32), dtype), np.zeros((4, 32), dtype)
+    gathered(x, index, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, np.take_along_axis(x, index.astype(np.int64), 1))
+    np.testing.assert_array_equal(z, x.reshape(-1)[index])

@@ -29,6 +29,14 @@ void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, V
     return b.create<AllocTileOp>(loc, type, address, Value(), Value()).getResult();
   };
   if (isCube) {
+    Value from = op.getTile();
+    if (!tile.hasStaticValid()) {
+      // The consumer says how much of the box it reads; what it gets is the box of the accumulator.
+      from = b.create<SubViewOp>(loc, tile.withValid(tile.getRows(), tile.getCols()), from,
+                                 ValueRange{i.constant(0), i.constant(0)}, i.constant(tile.getRows()),
+                                 i.constant(tile.getCols()), b.getI64ArrayAttr({tile.getRows(), tile.getCols()}));
+      std::tie(rows, cols) = std::pair(tile.getRows(), tile.getCols());
+    }
     int64_t boxRows = tile.getRows() / (split == 1 ? 2 : 1), boxCols = tile.getCols() / (split == 2 ? 2 : 1);
     Value to = remote(makeVecTile(context, boxRows, boxCols, tile.getElementType(), rows / (split == 1 ? 2 : 1),
                                   cols / (split == 2 ? 2 : 1)));
@@ -37,8 +45,7 @@ void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, V
     if (split != 0)
       modes.assign(1, split == 1 ? Mode::dual_mode_split_m : Mode::dual_mode_split_n);
     for (Mode mode : modes)
-      b.create<TMovOp>(loc, op.getTile(), to, Value(), Value(), AccToVecModeAttr::get(context, mode),
-                       ReluPreMode::no_relu);
+      b.create<TMovOp>(loc, from, to, Value(), Value(), AccToVecModeAttr::get(context, mode), ReluPreMode::no_relu);
     return;
   }
   Value to = remote(makeMatTile(context, tile.getRows() * (split == 1 ? parts : 1),
