@@ -338,6 +338,13 @@ def test_extents_that_cannot_be(node, inputs, weights, reason, tmp_path):
     refused(path, reason)
 
 
+def test_sizes_that_a_matrix_decides_are_refused(tmp_path):
+    """Of more than one dimension it decides nothing; the first way's problem must not be lost with the second's."""
+    nodes = [N("Shape", "x", "d"), N("Max", "d s", "m"), N("Sub", "m d", "n"), N("Pad", ["x", "n"], "y")]
+    path = make(tmp_path / "m.onnx", nodes, {"x": [20, 8], "s": (TensorProto.INT64, [2, 1])}, ["y"], opset=18)
+    refused(path, "'Pad:y' (Pad, opset 18)")
+
+
 def test_attributes_that_no_operator_takes(tmp_path):
     node = N("Concat", "x x", axis=0)
     node.attribute.add().CopyFrom(helper.make_attribute("axis", 1))

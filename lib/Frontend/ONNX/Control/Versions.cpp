@@ -204,6 +204,7 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
       unknown.clear();
       continue;
     }
+    std::vector<std::string> first(errors.begin() + before, errors.end());
     errors.resize(before);
     for (const std::string &output : list[i]->output())
       poisoned.erase(output);
@@ -214,8 +215,13 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
     std::vector<std::string> reasons;
     if (isOpen && importAtRunTime(graph, list.drop_front(i), wanted, reasons))
       return errors.size() == atEntry;
-    bool isDone = mayChoose(root) && importVersions(graph, list.drop_front(i), root, wanted);
-    if (isDone)
+    if (!mayChoose(root)) { // there is no second way
+      unknown.clear();
+      errors.insert(errors.end(), first.begin(), first.end());
+      errors.insert(errors.end(), reasons.begin(), reasons.end());
+      return false;
+    }
+    if (importVersions(graph, list.drop_front(i), root, wanted))
       return errors.size() == atEntry;
     if (isOpen && errors.size() > before) // neither way: say what the first lacks
       errors.insert(errors.begin() + before, reasons.begin(), reasons.end());
