@@ -206,7 +206,7 @@ NB_MODULE(_compiler, m) {
           fail(errors);
         return std::tuple(made->code, made->kernels, made->isCube,
                           nb::bytes(made->program.data(), made->program.size()),
-                          nb::bytes(made->returned.data(), made->returned.size()));
+                          nb::bytes(made->returned.data(), made->returned.size()), made->extents);
       },
       nb::arg("program"), nb::arg("function"), nb::arg("today") = false, nb::arg("processor") = "");
   m.def(

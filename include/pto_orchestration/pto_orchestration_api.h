@@ -26,7 +26,8 @@ struct PTO2Runtime {
   /// Zeros that live until the run has finished; null where there are none left.
   void *(*allocate)(void *user, uint64_t bytes);
   void *user;
-  int failed; ///< a call has failed; the later ones do nothing
+  int failed;         ///< a call has failed; the later ones do nothing
+  const char *reason; ///< of the first failure, in the orchestrator's own words; null where it has none
 };
 
 using PTO2TaskId = pto_task_id;
@@ -97,7 +98,29 @@ inline PTO2TaskId submit(PTO2Runtime *rt, int32_t id, uint32_t worker, const Arg
   return task;
 }
 
+/// The run that calls without a runtime belong to: that of the scope, or of the entry's arguments.
+inline PTO2Runtime *&current() {
+  static thread_local PTO2Runtime *runtime = nullptr;
+  return runtime;
+}
+
+/// Ends the run, with the reason, where an extent or a view is not what the program needs.
+inline void expect(bool holds, const char *reason) {
+  PTO2Runtime *rt = current();
+  if (holds || !rt || rt->failed)
+    return;
+  rt->failed = 1;
+  rt->reason = reason;
+}
+
 inline Tensor create(PTO2Runtime *rt, Tensor tensor) {
+  constexpr uint64_t most = uint64_t(1) << 40;
+  uint64_t room = most / tensor.elementBytes();
+  for (uint32_t axis = 0; axis < tensor.ndims; ++axis) {
+    expect(tensor.shapes[axis] >= 1 && tensor.shapes[axis] <= room,
+           "a tensor is made that is empty or has more than 1 TiB");
+    room /= tensor.shapes[axis] ? tensor.shapes[axis] : 1;
+  }
   void *memory = rt->failed ? nullptr : rt->allocate(rt->user, tensor.buffer.size);
   rt->failed = rt->failed || !memory;
   tensor.buffer.addr = reinterpret_cast<uintptr_t>(memory);
@@ -120,12 +143,6 @@ template <class T> T read(PTO2Runtime *rt, const Tensor &tensor, std::initialize
   T value;
   memcpy(&value, reinterpret_cast<const void *>(uintptr_t(address)), sizeof value);
   return value;
-}
-
-/// The run that calls without a runtime belong to: that of the scope, or of the entry's arguments.
-inline PTO2Runtime *&current() {
-  static thread_local PTO2Runtime *runtime = nullptr;
-  return runtime;
 }
 
 /// Opens a scope for its own lifetime.

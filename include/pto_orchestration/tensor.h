@@ -52,6 +52,27 @@ struct Tensor {
     return tensor;
   }
 
+  int64_t extent(uint32_t axis) const { return axis < ndims ? int64_t(shapes[axis]) : 0; }
+  /// Row-major without gaps, as kernels read it.
+  bool isDense() const {
+    uint64_t dense = 1;
+    for (uint32_t axis = ndims; axis-- > 0; dense *= shapes[axis])
+      if (shapes[axis] != 1 && strides[axis] != dense)
+        return false;
+    return true;
+  }
+  /// Whether the window of `extents` at `offsets` has elements and lies inside.
+  template <class Extent, class Offset, unsigned N>
+  bool holds(const Extent (&extents)[N], const Offset (&offsets)[N]) const {
+    if (N != ndims)
+      return false;
+    for (uint32_t axis = 0; axis < N; ++axis)
+      if (extents[axis] < 1 || uint64_t(offsets[axis]) > shapes[axis] ||
+          uint64_t(extents[axis]) > shapes[axis] - uint64_t(offsets[axis]))
+        return false;
+    return true;
+  }
+
   uint64_t elementBytes() const { return kElementBytes[static_cast<int32_t>(dtype)]; }
   uint64_t numel() const {
     uint64_t count = 1;

@@ -95,7 +95,7 @@ std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, c
     auto api = today ? pypto::codegen::OrchestrationApi::Today : pypto::codegen::OrchestrationApi::March2026;
     auto made = pypto::codegen::GenerateOrchestration(read, read->GetFunction(function), api,
                                                       processor.empty() ? pto::defaultTarget().name : processor);
-    PyPTOOrchestration result{made.code, {}, {}, pypto::ir::serialize(made.kernels), {}};
+    PyPTOOrchestration result{made.code, {}, {}, pypto::ir::serialize(made.kernels), {}, {}};
     for (const pypto::ir::FunctionPtr &kernel : made.kernels->functions_) {
       result.kernels.push_back(kernel->name_);
       result.isCube.push_back(made.func_name_to_core_type.at(kernel->name_) == pypto::ir::CoreType::CUBE);
@@ -104,6 +104,7 @@ std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, c
         function, made.returned, std::vector<pypto::ir::TypePtr>(),
         std::make_shared<const pypto::ir::SeqStmts>(std::vector<pypto::ir::StmtPtr>(), pypto::ir::Span()),
         pypto::ir::Span()));
+    result.extents = made.extents;
     return result;
   });
 }

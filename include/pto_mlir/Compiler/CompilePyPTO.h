@@ -25,6 +25,7 @@ struct PyPTOOrchestration {
   std::vector<bool> isCube;
   std::string program;  ///< bytes of a program of these kernels
   std::string returned; ///< bytes of a function whose parameters are the arguments behind the orchestrator's
+  std::vector<std::string> extents; ///< variables of extents: arguments behind all others in the calls of March 2026
 };
 
 /// The orchestrator `function` of a program; `today`: in today's calls, else those of March 2026. Errors as above.

@@ -1,4 +1,5 @@
 // Parameters, views of tensors, buffers of tiles.
+#include "Extents.h"
 #include "Lowering.h"
 
 #include "../../Dialect/PTO/Transforms/Accesses.h"
@@ -13,16 +14,17 @@ using namespace mlir;
 
 namespace pto_mlir::pypto_frontend {
 
-/// An extent of a parameter that is a variable is one more argument, at the end.
+/// Variables of a parameter's extents are more arguments, at the end.
 void Lowering::addExtents(const ir::TypePtr &type, func::FuncOp func) {
   const std::vector<ir::ExprPtr> *shape = ir::ShapeOf(type);
   if (!shape)
     return;
   for (const ir::ExprPtr &extent : *shape)
-    if (auto var = ir::As<ir::Var>(extent); var && !values.count(var.get())) {
-      func.insertArgument(func.getNumArguments(), b.getIndexType(), {}, loc);
-      bind(var, func.getArguments().back());
-    }
+    for (const ir::VarPtr &var : symbolsOf(extent))
+      if (!values.count(var.get())) {
+        func.insertArgument(func.getNumArguments(), b.getIndexType(), {}, loc);
+        bind(var, func.getArguments().back());
+      }
 }
 
 void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func) {

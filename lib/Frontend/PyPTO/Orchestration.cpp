@@ -12,7 +12,7 @@ namespace ir = pypto::ir;
 
 OrchestrationText::OrchestrationText(const ir::ProgramPtr &program, const ir::FunctionPtr &entry,
                                      pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch,
-                                     std::vector<ir::VarPtr> returned)
+                                     std::vector<Returned> returned)
     : program(program), entry(splitMixedScopes(entry)), arch(arch), returned(std::move(returned)),
       api(OrchestrationApi::make(api, now.out)) {}
 
@@ -23,25 +23,27 @@ void OrchestrationText::run() {
     auto scalar = ir::As<ir::ScalarType>(var->type_);
     if (!tensor && !scalar)
       fail(var->span_, "parameter " + var->name_hint_ + " is neither a tensor nor a number");
-    EntryArgument argument{fresh(var->name_hint_), tensor ? tensor->dtype_ : scalar->dtype_, {}, bool(tensor)};
-    if (tensor)
-      argument.shape = constants(tensor->shape_, var->span_);
-    arguments.push_back(argument);
-    return argument;
+    arguments.push_back({fresh(var->name_hint_), tensor ? tensor->dtype_ : scalar->dtype_, {}, bool(tensor)});
   };
+  for (const ir::VarPtr &param : entry->params_)
+    add(param);
+  open = entryExtents(arguments);
   for (size_t i = 0; i < entry->params_.size(); ++i) {
-    EntryArgument argument = add(entry->params_[i]);
+    const EntryArgument &argument = arguments[i];
     std::string name = argument.isTensor ? "ext_" + argument.name : argument.name;
     now.held[entry->params_[i].get()] = {{name, name, argument.shape, argument.dtype, argument.isTensor}};
     if (entry->param_directions_[i] == ir::ParamDirection::InOut)
       now.inouts.insert(name);
   }
-  for (const ir::VarPtr &var : returned) {
-    EntryArgument argument = add(var);
+  for (const auto &[var, type] : returned) {
+    add(var);
+    EntryArgument &argument = arguments.back();
+    argument.shape = extents(ir::As<ir::TensorType>(type)->shape_);
     std::string name = "ext_" + argument.name;
     now.held[var.get()] = {{name, name, argument.shape, argument.dtype, true}};
   }
-  api->begin(arguments);
+  api->begin(arguments, open);
+  checkEntry(arguments, open);
   VisitStmt(entry->body_);
   api->end();
   if (!now.tasks)
@@ -56,7 +58,10 @@ pypto::codegen::OrchestrationResult OrchestrationText::result() const {
     result.func_name_to_core_type[now.kernels[id]->name_] = pypto::codegen::InferFunctionCoreType(now.kernels[id]);
   }
   result.kernels = std::make_shared<const ir::Program>(now.kernels, program->name_, program->span_);
-  result.returned = returned;
+  for (const EntryExtent &extent : open)
+    result.extents.push_back(symbols.at(extent.name)->name_hint_);
+  for (const auto &[var, type] : returned)
+    result.returned.push_back(std::make_shared<const ir::Var>(var->name_hint_, type, var->span_));
   return result;
 }
 
@@ -77,9 +82,12 @@ std::string OrchestrationText::fresh(const std::string &hint) {
 
 void OrchestrationText::bind(const ir::VarPtr &var, const ir::ExprPtr &value) {
   target = var;
-  if (auto scalar = ir::As<ir::ScalarType>(var->type_); scalar && scalar->dtype_ != pypto::DataType::TASK_ID)
-    now.held[var.get()] = {declared(var, number(value), nullptr)};
-  else
+  if (auto scalar = ir::As<ir::ScalarType>(var->type_); scalar && scalar->dtype_ != pypto::DataType::TASK_ID) {
+    definitions[var.get()] = value;
+    std::string text = number(value);
+    bool isExtent = symbols.count(text);
+    now.held[var.get()] = {isExtent ? Named{text, "", {}, scalar->dtype_} : declared(var, text, nullptr)};
+  } else
     now.held[var.get()] = valuesOf(value);
   target = nullptr;
 }
@@ -102,8 +110,9 @@ void OrchestrationText::VisitStmt_(const ir::ReturnStmtPtr &op) {
     auto made = now.made.find(tensor.root);
     if (made == now.made.end() || tensor.name != tensor.root)
       fail(value->span_, "an orchestrator returns whole tensors that one statement makes");
-    if (!llvm::is_contained(found, made->second))
-      found.push_back(made->second);
+    const ir::VarPtr &var = made->second;
+    if (llvm::none_of(found, [&](const Returned &each) { return each.var == var; }))
+      found.push_back({var, returnedType(*var, value->span_)});
   }
 }
 
@@ -187,6 +196,8 @@ void OrchestrationText::VisitStmt_(const ir::IfStmtPtr &op) {
       Named like = arms[0][i];
       if (moves[i])
         like.name = like.root = results[i].name;
+      if (differ && like.isTensor && !isAlike(arms[0][i], arms[1][i]))
+        like = loosened(like);
       now.held[op->return_vars_[i].get()] = {like};
     }
     if (!again)
@@ -197,7 +208,7 @@ void OrchestrationText::VisitStmt_(const ir::IfStmtPtr &op) {
 void OrchestrationText::loop(const std::string &head, const std::vector<ir::IterArgPtr> &args,
                              const std::vector<ir::VarPtr> &results, const ir::StmtPtr &body,
                              const ir::ExprPtr &condition) {
-  std::vector<bool> moves;
+  std::vector<bool> moves, isLoose(args.size());
   moves.reserve(args.size());
   for (const ir::IterArgPtr &arg : args)
     moves.push_back(ir::IsA<ir::ScalarType>(arg->type_));
@@ -209,6 +220,8 @@ void OrchestrationText::loop(const std::string &head, const std::vector<ir::Iter
       if (isNumber)
         initial.name = number(args[i]->initValue_);
       carried.push_back(moves[i] ? declared(args[i], initial.name, &initial) : initial);
+      if (isLoose[i])
+        carried.back() = loosened(carried.back());
       now.held[args[i].get()] = {carried.back()};
     }
     now.out.EmitLine(condition ? "while (" + number(condition) + ") {" : head);
@@ -223,8 +236,10 @@ void OrchestrationText::loop(const std::string &head, const std::vector<ir::Iter
     bool again = false;
     for (size_t i = 0; i < args.size(); ++i) {
       bool differ = !moves[i] && values[i].name != carried[i].name;
-      again |= differ;
+      bool isOther = carried[i].isTensor && !isLoose[i] && !isAlike(carried[i], values[i]);
+      again |= differ || isOther;
       moves[i] = moves[i] || differ;
+      isLoose[i] = isLoose[i] || isOther;
       if (i < results.size())
         now.held[results[i].get()] = {carried[i]};
     }
@@ -278,7 +293,7 @@ OrchestrationResult GenerateOrchestration(const ir::ProgramPtr &program, const i
       << function->name_ << " is no orchestrator; mark it with type=pl.FunctionType.Orchestration";
   const pto_mlir::isa::ArchInfo *arch = pto_mlir::isa::findArch(processor);
   CHECK(arch) << "unknown processor " << processor;
-  std::vector<ir::VarPtr> returned;
+  std::vector<OrchestrationText::Returned> returned;
   for (;;) {
     OrchestrationText text(tensorsToTiles(program, *arch), function, api, *arch, returned);
     text.run();

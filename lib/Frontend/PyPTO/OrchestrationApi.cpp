@@ -39,15 +39,7 @@ std::string joined(const std::vector<std::string> &values) {
   return "{" + text + "}";
 }
 
-std::vector<std::string> texts(const std::vector<int64_t> &numbers) {
-  std::vector<std::string> list;
-  list.reserve(numbers.size());
-  for (int64_t number : numbers)
-    list.push_back(std::to_string(number));
-  return list;
-}
-
-std::string rankOf(const std::vector<int64_t> &shape) { return std::to_string(shape.size()); }
+std::string rankOf(const std::vector<std::string> &shape) { return std::to_string(shape.size()); }
 
 /// "input", "output", "inout".
 std::string verb(ir::ParamDirection direction) {
@@ -58,8 +50,8 @@ class MarchApi final : public OrchestrationApi {
 public:
   using OrchestrationApi::OrchestrationApi;
 
-  void create(const std::string &name, const std::vector<int64_t> &shape, DataType dtype) override {
-    array(name + "_shapes", texts(shape));
+  void create(const std::string &name, const std::vector<std::string> &shape, DataType dtype) override {
+    array(name + "_shapes", shape);
     out.EmitLine("Tensor " + name + " = make_tensor(" + name + "_shapes, " + rankOf(shape) +
                  ", DataType::" + std::string(orchestrationType(dtype)) + ");");
   }
@@ -100,21 +92,23 @@ public:
 protected:
   const char *extentType() const override { return "uint64_t"; }
 
-  void beginFile(const std::vector<EntryArgument> &arguments) override {
+  void beginFile(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) override {
     for (size_t i = 0; i < arguments.size(); ++i)
       out.EmitLine("#define ARG_" + std::string(arguments[i].isTensor ? "PTR_" : "") + upper(arguments[i].name) + " " +
                    std::to_string(i));
+    for (size_t i = 0; i < extents.size(); ++i)
+      out.EmitLine("#define ARG_EXTENT_" + extents[i].name + " " + std::to_string(arguments.size() + i));
     out.EmitBlock("\n// Helper to encode float as uint64_t for scalar params\n"
                   "static uint64_t float_to_u64(float f) {\n"
                   "    union {\n        float f32;\n        uint64_t u64;\n    } conv;\n"
                   "    conv.u64 = 0;  // Clear upper bits\n    conv.f32 = f;\n    return conv.u64;\n}\n");
   }
 
-  void beginEntry(const std::vector<EntryArgument> &arguments) override {
+  void beginEntry(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) override {
     out.EmitBlock("PTO2OrchestrationConfig aicpu_orchestration_config(uint64_t* args, int arg_count) {\n"
                   "    (void)args;\n    (void)arg_count;\n"
                   "    return PTO2OrchestrationConfig{\n        .expected_arg_count = " +
-                  std::to_string(arguments.size()) +
+                  std::to_string(arguments.size() + extents.size()) +
                   ",\n    };\n}\n\n__attribute__((visibility(\"default\")))\n"
                   "void aicpu_orchestration_entry(PTO2Runtime* rt, uint64_t* args, int arg_count) {\n");
     out.IncreaseIndent();
@@ -128,14 +122,18 @@ protected:
       else
         out.EmitLine(std::string(numberType(argument.dtype)) + " " + argument.name + " = from_u64<" +
                      std::string(numberType(argument.dtype)) + ">(args[ARG_" + upper(argument.name) + "]);");
+    for (const EntryExtent &extent : extents)
+      out.EmitLine("int64_t " + extent.name + " = from_u64<int64_t>(args[ARG_EXTENT_" + extent.name + "]);");
     for (const EntryArgument &argument : arguments)
       if (argument.isTensor) {
-        array(argument.name + "_shapes", texts(argument.shape));
+        array(argument.name + "_shapes", argument.shape);
         out.EmitLine("Tensor ext_" + argument.name + " = make_tensor_external(arg_" + argument.name + "_ptr, " +
                      argument.name + "_shapes, " + rankOf(argument.shape) +
                      ", DataType::" + std::string(orchestrationType(argument.dtype)) + ");");
       }
   }
+
+  bool tensorsHaveExtents() const override { return false; }
 
 private:
   static std::string word(const TaskArgument &argument) {
@@ -148,8 +146,8 @@ class TodayApi final : public OrchestrationApi {
 public:
   using OrchestrationApi::OrchestrationApi;
 
-  void create(const std::string &name, const std::vector<int64_t> &shape, DataType dtype) override {
-    array(name + "_shapes", texts(shape));
+  void create(const std::string &name, const std::vector<std::string> &shape, DataType dtype) override {
+    array(name + "_shapes", shape);
     out.EmitLine("TensorCreateInfo " + name + "_info(" + name + "_shapes, " + rankOf(shape) +
                  ", DataType::" + std::string(orchestrationType(dtype)) + ");");
     out.EmitLine("Tensor " + name + " = alloc_tensors(" + name + "_info).get_ref(0);");
@@ -196,9 +194,10 @@ protected:
     return params;
   }
 
-  void beginFile(const std::vector<EntryArgument> &) override {}
+  void beginFile(const std::vector<EntryArgument> &, const std::vector<EntryExtent> &) override {}
+  bool tensorsHaveExtents() const override { return true; }
 
-  void beginEntry(const std::vector<EntryArgument> &arguments) override {
+  void beginEntry(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) override {
     out.EmitBlock("PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs& orch_args) {\n"
                   "    (void)orch_args;\n    return PTO2OrchestrationConfig{\n        .expected_arg_count = " +
                   std::to_string(arguments.size()) +
@@ -213,6 +212,8 @@ protected:
         out.EmitLine(std::string(numberType(argument.dtype)) + " " + argument.name + " = from_u64<" +
                      std::string(numberType(argument.dtype)) + ">(orch_args.scalar(" + std::to_string(numbers++) +
                      "));");
+    for (const EntryExtent &extent : extents)
+      out.EmitLine("int64_t " + extent.name + " = " + extent.value + ";");
   }
 };
 
@@ -224,12 +225,12 @@ std::unique_ptr<OrchestrationApi> OrchestrationApi::make(pypto::codegen::Orchest
   return std::make_unique<MarchApi>(out);
 }
 
-void OrchestrationApi::begin(const std::vector<EntryArgument> &arguments) {
+void OrchestrationApi::begin(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) {
   out.EmitBlock("#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n"
                 "#include \"pto_orchestration_api.h\"\n\n");
-  beginFile(arguments);
+  beginFile(arguments, extents);
   out.EmitBlock("\nextern \"C\" {\n\n__attribute__((visibility(\"default\")))\n");
-  beginEntry(arguments);
+  beginEntry(arguments, extents);
   openScope(/*isManual=*/false);
 }
 
@@ -253,6 +254,11 @@ void OrchestrationApi::array(const std::string &name, const std::vector<std::str
                            : "static_cast<" + std::string(extentType()) + ">(" + value + ")");
   out.EmitLine(std::string(extentType()) + " " + name + "[" + std::to_string(values.size()) +
                "] = " + joined(elements) + ";");
+}
+
+void OrchestrationApi::expect(const std::string &condition, const std::string &reason) {
+  out.EmitLine("pto_orchestration::expect(" + condition + ",");
+  out.EmitLine("                          \"" + reason + "\");");
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -20,8 +20,14 @@ struct TaskArgument {
 struct EntryArgument {
   std::string name;
   pypto::DataType dtype;
-  std::vector<int64_t> shape;
+  std::vector<std::string> shape;
   bool isTensor = true;
+};
+
+/// A variable of extents that each run says.
+struct EntryExtent {
+  std::string name;
+  std::string value; ///< in terms of the tensors that a parameter is, where these know their extents
 };
 
 class OrchestrationApi {
@@ -30,12 +36,12 @@ public:
   explicit OrchestrationApi(pypto::codegen::CodeEmitter &out) : out(out) {}
   virtual ~OrchestrationApi() = default;
 
-  /// Up to the first statement of the entry point; `ext_NAME` are its tensors, NAME its numbers.
-  void begin(const std::vector<EntryArgument> &arguments);
+  /// Up to the first statement of the entry point; `ext_NAME` are its tensors, NAME its numbers and extents.
+  void begin(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents);
   /// Behind its last statement.
   void end();
   /// Declares the tensor NAME.
-  virtual void create(const std::string &name, const std::vector<int64_t> &shape, pypto::DataType dtype) = 0;
+  virtual void create(const std::string &name, const std::vector<std::string> &shape, pypto::DataType dtype) = 0;
   /// Submits kernel `id`, called `kernel`, as task `number`.
   virtual void submit(int number, int id, const std::string &kernel, pypto::ir::CoreType core,
                       const std::vector<TaskArgument> &arguments) = 0;
@@ -48,10 +54,14 @@ public:
   virtual std::string read(const std::string &tensor, pypto::DataType dtype, const std::string &indices) const = 0;
   /// `{4, 8}` as an array NAME of extents, or offsets.
   void array(const std::string &name, const std::vector<std::string> &values);
+  /// Ends the run with `reason` where `condition` is false.
+  void expect(const std::string &condition, const std::string &reason);
+  /// Whether tensors that are parameters know their extents; else these are arguments behind all others.
+  virtual bool tensorsHaveExtents() const = 0;
 
 protected:
-  virtual void beginFile(const std::vector<EntryArgument> &arguments) = 0;
-  virtual void beginEntry(const std::vector<EntryArgument> &arguments) = 0;
+  virtual void beginFile(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) = 0;
+  virtual void beginEntry(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &extents) = 0;
   virtual const char *extentType() const = 0;
 
   pypto::codegen::CodeEmitter &out;

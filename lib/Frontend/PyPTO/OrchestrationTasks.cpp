@@ -32,6 +32,7 @@ ir::ParamDirection OrchestrationText::directionOf(const Named &tensor, ir::Param
 
 void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &arguments, const ir::Span &span) {
   std::vector<TaskArgument> tensors, numbers;
+  Bindings extents;
   std::vector<std::string> written;
   for (size_t i = 0; i < kernel->params_.size(); ++i) {
     const Named &argument = arguments[i];
@@ -44,11 +45,15 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
       numbers.push_back({argument.name, std::nullopt, scalar->dtype_});
       continue;
     }
-    if (!argument.isTensor || argument.dtype != type->dtype_ || argument.shape != constants(type->shape_, span))
-      fail(span, kernel->name_ + ": argument " + param->name_hint_ + " is not the tensor that the kernel declares");
-    if (!argument.isDense)
-      fail(span, kernel->name_ + ": argument " + param->name_hint_ +
-                     " is a view with strides; a kernel of the output tree takes dense tensors");
+    std::string who = kernel->name_ + ": argument " + param->name_hint_;
+    if (!argument.isTensor || argument.dtype != type->dtype_)
+      fail(span, who + " is not the tensor that the kernel declares");
+    bindExtents(type->shape_, argument.shape, extents, who, span);
+    std::string strided = who + " is a view with strides; a kernel of the output tree takes dense tensors";
+    if (argument.dense == Dense::No)
+      fail(span, strided);
+    if (argument.dense == Dense::AtRunTime)
+      expect(argument.name + ".isDense()", span, strided);
     ir::ParamDirection direction = directionOf(argument, kernel->param_directions_[i]);
     tensors.push_back({argument.name, direction, type->dtype_});
     if (direction != ir::ParamDirection::In)
@@ -106,12 +111,17 @@ OrchestrationText::Values OrchestrationText::call(const ir::Call &op) {
       arguments.push_back({number(op.args_[i]), "", {}, scalar->dtype_});
     else
       arguments.push_back(tensorOf(op.args_[i]));
+  Bindings extents;
+  for (size_t i = 0; i < arguments.size() && arguments.size() < kernel->params_.size(); ++i)
+    if (auto type = ir::As<ir::TensorType>(kernel->params_[i]->type_))
+      bindExtents(type->shape_, arguments[i].shape, extents,
+                  kernel->name_ + ": argument " + kernel->params_[i]->name_hint_, op.span_);
   for (size_t i = arguments.size(); i < kernel->params_.size(); ++i) {
     auto type = ir::As<ir::TensorType>(kernel->params_[i]->type_);
     if (!type)
       fail(op.span_, kernel->name_ + ": argument " + kernel->params_[i]->name_hint_ + " is missing");
     bool isResult = bound && i + 1 == kernel->params_.size() && i == op.args_.size();
-    arguments.push_back(create(constants(type->shape_, op.span_), type->dtype_,
+    arguments.push_back(create(extentsWith(extents, type->shape_), type->dtype_,
                                isResult ? bound->name_hint_ : kernel->params_[i]->name_hint_,
                                isResult ? bound : nullptr));
   }
@@ -158,8 +168,8 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
     arguments.push_back(valuesOf(input).front());
   for (size_t i = 0; i < outline.results.size(); ++i) {
     auto type = ir::As<ir::TensorType>(outline.function->params_[outline.inputs.size() + i]->type_);
-    arguments.push_back(create(constants(type->shape_, scope->span_), type->dtype_, outline.results[i]->name_hint_,
-                               outline.results[i]));
+    arguments.push_back(
+        create(extents(type->shape_), type->dtype_, outline.results[i]->name_hint_, outline.results[i]));
     now.held[outline.results[i].get()] = {arguments.back()};
   }
   submit(outline.function, arguments, scope->span_);

@@ -15,14 +15,18 @@ namespace pto_mlir::pypto_frontend {
 
 class OrchestrationText : public pypto::ir::IRVisitor {
 public:
+  /// A tensor that is made on the way and returned, with its type in terms of the entry's variables.
+  struct Returned {
+    pypto::ir::VarPtr var;
+    pypto::ir::TypePtr type;
+  };
   /// `returned`: tensors that are made on the way and are arguments behind the parameters, since they are returned.
   OrchestrationText(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry,
-                    pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch,
-                    std::vector<pypto::ir::VarPtr> returned);
+                    pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch, std::vector<Returned> returned);
 
   void run();
   /// Tensors that the entry returns and that are neither parameters nor in `returned`.
-  const std::vector<pypto::ir::VarPtr> &newlyReturned() const { return found; }
+  const std::vector<Returned> &newlyReturned() const { return found; }
   pypto::codegen::OrchestrationResult result() const;
 
 protected:
@@ -38,20 +42,24 @@ protected:
   void VisitScopeStmt_(const pypto::ir::ScopeStmtPtr &op) override;
 
 private:
+  using Shape = std::vector<std::string>;
+  /// Whether a tensor is row-major, as a kernel reads it.
+  enum class Dense { No, AtRunTime, Yes };
   /// A variable in the C++.
   struct Named {
     std::string name;
     std::string root; ///< of tensors: the name of the one whose memory it is
-    std::vector<int64_t> shape;
+    Shape shape;
     pypto::DataType dtype;
     bool isTensor = false;
-    bool isDense = true; ///< row-major, as a kernel reads it
+    Dense dense = Dense::Yes;
   };
   using Values = std::vector<Named>; ///< several for a tuple
+  using Bindings = std::map<const pypto::ir::Var *, Values>;
   /// What a second attempt at a loop or branch begins with again.
   struct State {
     pypto::codegen::CodeEmitter out;
-    std::map<const pypto::ir::Var *, Values> held;
+    Bindings held;
     std::map<std::string, pypto::ir::VarPtr> made; ///< by root: tensors that the entry creates
     std::set<std::string> names, written, inouts;  ///< roots, for the last two
     std::vector<pypto::ir::FunctionPtr> kernels;   ///< by their numbers
@@ -75,12 +83,28 @@ private:
   std::string binary(const pypto::ir::BinaryExpr &op);
   std::string unary(const pypto::ir::UnaryExpr &op);
   Values operation(const pypto::ir::Call &op);
-  Named create(const std::vector<int64_t> &shape, pypto::DataType dtype, const std::string &hint,
-               const pypto::ir::VarPtr &var);
+  std::string element(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  Named create(const Shape &shape, pypto::DataType dtype, const std::string &hint, const pypto::ir::VarPtr &var);
+
+  // Views (OrchestrationViews.cpp).
   Named slice(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Named reshape(const pypto::ir::OpView &call, const pypto::ir::Call &op);
-  std::string element(const pypto::ir::OpView &call, const pypto::ir::Call &op);
-  std::vector<int64_t> constants(const std::vector<pypto::ir::ExprPtr> &list, const pypto::ir::Span &span);
+
+  // Extents (OrchestrationShapes.cpp).
+  static std::optional<int64_t> knownExtent(const std::string &text);
+  static std::string stepOf(pypto::ir::NodeKind kind, const std::string &left, int64_t right);
+  void expect(const std::string &condition, const pypto::ir::Span &span, const std::string &what);
+  Shape extents(const std::vector<pypto::ir::ExprPtr> &list);
+  Shape extentsWith(const Bindings &known, const std::vector<pypto::ir::ExprPtr> &list);
+  void settle(Named &tensor) const;
+  Named loosened(Named tensor) const;
+  static bool isAlike(const Named &a, const Named &b) { return a.shape == b.shape && a.dense == b.dense; }
+  void bindExtents(const std::vector<pypto::ir::ExprPtr> &declared, const Shape &given, Bindings &known,
+                   const std::string &who, const pypto::ir::Span &span);
+  std::vector<EntryExtent> entryExtents(std::vector<EntryArgument> &arguments);
+  void checkEntry(const std::vector<EntryArgument> &arguments, const std::vector<EntryExtent> &found);
+  pypto::ir::ExprPtr inEntrysTerms(const pypto::ir::ExprPtr &extent) const;
+  pypto::ir::TypePtr returnedType(const pypto::ir::Var &var, const pypto::ir::Span &span) const;
 
   // Tasks (OrchestrationTasks.cpp).
   Values call(const pypto::ir::Call &op);
@@ -95,7 +119,10 @@ private:
   pypto::ir::ProgramPtr program;
   pypto::ir::FunctionPtr entry;
   const isa::ArchInfo &arch;
-  std::vector<pypto::ir::VarPtr> returned, found;
+  std::vector<Returned> returned, found;
+  std::map<const pypto::ir::Var *, pypto::ir::ExprPtr> definitions; ///< of numbers
+  std::vector<EntryExtent> open;                                    ///< variables of the entry's extents
+  std::map<std::string, pypto::ir::VarPtr> symbols; ///< variables of the entry's extents, by their names in the C++
   State now;
   std::unique_ptr<OrchestrationApi> api;
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;

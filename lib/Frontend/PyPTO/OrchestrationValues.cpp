@@ -3,9 +3,6 @@
 
 #include "Types.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
-
 #include <cmath>
 #include <cstdio>
 
@@ -52,17 +49,6 @@ OrchestrationText::Named OrchestrationText::tensorOf(const ir::ExprPtr &expr) {
   if (values.size() != 1 || !values.front().isTensor)
     fail(expr->span_, "a tensor is needed here");
   return values.front();
-}
-
-std::vector<int64_t> OrchestrationText::constants(const std::vector<ir::ExprPtr> &list, const ir::Span &span) {
-  std::vector<int64_t> numbers;
-  for (const ir::ExprPtr &expr : list) {
-    auto known = ir::ConstantInt(expr);
-    if (!known)
-      fail(span, "the C++ of an orchestrator has tensors of constant extents only; give the number");
-    numbers.push_back(*known);
-  }
-  return numbers;
 }
 
 std::string OrchestrationText::number(const ir::ExprPtr &expr) {
@@ -136,8 +122,7 @@ OrchestrationText::Values OrchestrationText::operation(const ir::Call &op) {
       fail(op.span_, "init_value is not lowered yet; store the value with a kernel");
     auto dtype = view.Keyword<pypto::DataType>("dtype");
     CHECK(dtype) << "a tensor needs an element type";
-    return {
-        create(constants(view.Elements("shape"), op.span_), *dtype, target ? target->name_hint_ : "tensor", target)};
+    return {create(extents(view.Elements("shape")), *dtype, target ? target->name_hint_ : "tensor", target)};
   }
   if (name == "tensor.slice")
     return {slice(view, op)};
@@ -148,77 +133,25 @@ OrchestrationText::Values OrchestrationText::operation(const ir::Call &op) {
     auto axis = ir::ConstantInt(view.Operand("axis"));
     if (!axis || *axis < 0 || size_t(*axis) >= tensor.shape.size())
       fail(op.span_, "the tensor has no such axis");
-    return {{std::to_string(tensor.shape[size_t(*axis)]), "", {}, pypto::DataType::INT64}};
+    return {{tensor.shape[size_t(*axis)], "", {}, pypto::DataType::INT64}};
   }
   if (name == "tensor.read")
     return {{element(view, op), "", {}, tensorOf(view.Operand("x")).dtype}};
   fail(op.span_, op.op_->name_ + " has no form in the C++ of an orchestrator; put it into a kernel");
 }
 
-OrchestrationText::Named OrchestrationText::create(const std::vector<int64_t> &shape, pypto::DataType dtype,
-                                                   const std::string &hint, const ir::VarPtr &var) {
+OrchestrationText::Named OrchestrationText::create(const Shape &shape, pypto::DataType dtype, const std::string &hint,
+                                                   const ir::VarPtr &var) {
   if (var)
     if (auto there = now.held.find(var.get()); there != now.held.end())
       return there->second.front();
   std::string name = fresh(hint);
   api->create(name, shape, dtype);
+  Named made{name, name, shape, dtype, true};
+  settle(made);
   if (var)
     now.made[name] = var;
-  return {name, name, shape, dtype, true};
-}
-
-OrchestrationText::Named OrchestrationText::slice(const ir::OpView &call, const ir::Call &op) {
-  Named view = tensorOf(call.Operand("x"));
-  if (!call.Elements("valid_shape").empty() || call.Keyword<bool>("clamp").value_or(false) ||
-      !call.Elements("drop_dims").empty())
-    fail(op.span_, "valid_shape, clamp and drop_dims of a view have no form in the C++ of an orchestrator");
-  std::vector<int64_t> shape = constants(call.Elements("shape"), op.span_);
-  std::vector<std::string> offsets;
-  for (const ir::ExprPtr &offset : call.Elements("offset"))
-    offsets.push_back(number(offset));
-  if (shape.size() != view.shape.size() || offsets.size() != shape.size())
-    fail(op.span_, "a view of " + std::to_string(view.shape.size()) + " axes needs as many extents and offsets");
-  std::vector<std::string> extents;
-  bool isWhole = true; // of all axes behind the one at hand
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    view.isDense &= isWhole || shape[axis] == 1;
-    isWhole &= shape[axis] == view.shape[axis];
-    extents.insert(extents.begin(), std::to_string(shape[axis]));
-  }
-  std::string from = view.name;
-  view.name = fresh(target ? target->name_hint_ : "view");
-  view.shape = shape;
-  api->array(view.name + "_shapes", extents);
-  api->array(view.name + "_offsets", offsets);
-  now.out.EmitLine("Tensor " + view.name + " = " + from + ".view(" + view.name + "_shapes, " + view.name +
-                   "_offsets);");
-  return view;
-}
-
-OrchestrationText::Named OrchestrationText::reshape(const ir::OpView &call, const ir::Call &op) {
-  Named view = tensorOf(call.Operand(call.row()->Find("x") >= 0 ? "x" : "tensor"));
-  std::vector<int64_t> shape = constants(call.Elements("shape"), op.span_);
-  if (shape.empty())
-    return view;
-  auto count = [](const std::vector<int64_t> &extents) {
-    int64_t product = 1;
-    for (int64_t extent : extents)
-      product = extent > 0 && !llvm::MulOverflow(product, extent, product) ? product : -1;
-    return product;
-  };
-  if (count(shape) != count(view.shape) || !view.isDense)
-    fail(op.span_, "a reshape keeps the elements of a dense tensor");
-  std::string from = view.name;
-  view.name = fresh(target ? target->name_hint_ : "view");
-  view.shape = shape;
-  std::vector<std::string> extents;
-  extents.reserve(shape.size());
-  for (int64_t extent : shape)
-    extents.push_back(std::to_string(extent));
-  api->array(view.name + "_shapes", extents);
-  now.out.EmitLine("Tensor " + view.name + " = " + from + ".reshape(" + view.name + "_shapes, " +
-                   std::to_string(shape.size()) + ");");
-  return view;
+  return made;
 }
 
 std::string OrchestrationText::element(const ir::OpView &call, const ir::Call &op) {

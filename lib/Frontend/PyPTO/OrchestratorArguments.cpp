@@ -1,4 +1,5 @@
 // Arguments of launches: whether a tensor is what a kernel's parameter declares.
+#include "Extents.h"
 #include "Orchestrator.h"
 
 namespace pto_mlir::pypto_frontend {
@@ -25,21 +26,13 @@ std::optional<int64_t> extentValue(const ir::ExprPtr &extent,
 }
 
 std::pair<const ir::Var *, Number> Orchestrator::solved(const ir::ExprPtr &extent, const Number &value) {
-  if (auto var = ir::As<ir::Var>(extent))
-    return {var.get(), value};
-  auto op = ir::As<ir::BinaryExpr>(extent);
-  auto left = op ? ir::ConstantInt(op->left_) : std::nullopt, right = op ? ir::ConstantInt(op->right_) : std::nullopt;
-  if (left.has_value() == right.has_value())
+  std::optional<SolvedExtent> found = solveExtent(extent);
+  if (!found)
     return {};
-  const ir::ExprPtr &open = left ? op->right_ : op->left_;
-  int64_t known = left ? *left : *right;
-  if (op->kind() == ir::NodeKind::Add)
-    return solved(open, computed(ir::NodeKind::Sub, value, known));
-  if (op->kind() == ir::NodeKind::Sub && right)
-    return solved(open, computed(ir::NodeKind::Add, value, known));
-  if (op->kind() == ir::NodeKind::Mul && known)
-    return solved(open, computed(ir::NodeKind::FloorDiv, value, known));
-  return {};
+  Number number = value;
+  for (auto [kind, known] : found->steps)
+    number = computed(kind, number, known);
+  return {found->symbol.get(), number};
 }
 
 std::optional<Number> Orchestrator::extentFor(const ir::ExprPtr &extent, const Symbols &symbols) {

@@ -17,6 +17,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pypto.ir.extents import open_names, solved, stored
 from pypto.language.parser.diagnostics import ParserError
 from pypto.pypto_core import codegen, ir
 
@@ -42,13 +43,14 @@ class KernelFile:
 @dataclass
 class Orchestration:
     """An orchestrator as C++, and the kernels that it submits. `returned`: tensors that it makes and returns, its
-    arguments behind the parameters."""
+    arguments behind the parameters; `extents`: variables of its extents, by name, in the order of the C++."""
 
     name: str
     code: str
     arguments: list[tuple] = field(default_factory=list)  # (name, type, shape); () for a number
     kernels: list[KernelFile] = field(default_factory=list)
     returned: list[str] = field(default_factory=list)
+    extents: list[str] = field(default_factory=list)
 
     @property
     def func_name_to_id(self) -> dict:
@@ -65,7 +67,7 @@ def orchestration_of(program, function, today=False, processor="") -> Orchestrat
     from pto_mlir import _compiler
 
     try:
-        code, names, cube, held, returned = _compiler.orchestrate_pypto(
+        code, names, cube, held, returned, extents = _compiler.orchestrate_pypto(
             ir.serialize(program), function.name, today, processor
         )
     except _compiler.CompileError as error:
@@ -83,12 +85,12 @@ def orchestration_of(program, function, today=False, processor="") -> Orchestrat
         [_argument(each) for each in ports],
         kernels,
         [each.name for each in ports[len(function.params) :]],
+        extents,
     )
 
 
 def _argument(param):
-    shape = [extent.value for extent in param.type.shape] if isinstance(param.type, ir.TensorType) else []
-    return param.name, param.type.dtype.name, shape
+    return param.name, param.type.dtype.name, [stored(extent, {}) for extent in getattr(param.type, "shape", ())]
 
 
 def find_ptoas(ptoas=None):
@@ -133,8 +135,42 @@ def _parts(function):
     return tensors, numbers
 
 
+@dataclass(frozen=True)
+class _Text:
+    """A number of the C++."""
+
+    text: str
+
+    def __add__(self, number):
+        return _Text(f"({self.text} + {number})")
+
+    def __sub__(self, number):
+        return _Text(f"({self.text} - {number})")
+
+    def __floordiv__(self, number):
+        return _Text(f"({self.text} / {number})")
+
+
+def open_extents(function):
+    """The variables of extents that are arguments of a kernel behind its parameters, by name: each as C++, from the
+    first tensor that says it. RuntimeError where none does."""
+    tensors, numbers = _parts(function)
+    found = {}
+    for param in tensors:
+        for axis, extent in enumerate(param.type.shape):
+            says = solved(extent, _Text(f"static_cast<int64_t>({param.name}_tensor->shapes[{axis}])"))
+            if says is not None:
+                found.setdefault(says[0].name_hint, says[1].text)
+    given = {each.name for each in numbers}
+    names = [each for each in open_names(param.type for param in tensors) if each not in given]
+    for name in names:
+        if name not in found:
+            raise RuntimeError(f"extent {name} follows from no argument of the kernel")
+    return {name: found[name] for name in names}
+
+
 def generate_arg_unpacking(function):
-    """(lines of C++ that read the arguments of `kernel_entry`, the names that they give), tensors before numbers."""
+    """(lines of C++ that read the arguments of `kernel_entry`, the names that they give): tensors, numbers, extents."""
     lines, names = [], []
     tensors, numbers = _parts(function)
     for index, param in enumerate(tensors):
@@ -161,6 +197,10 @@ def generate_arg_unpacking(function):
             f"    {kind} {name} = static_cast<{kind}>({name}_conv.val);",
             "",
         ]
+        names.append(name)
+    for extent, text in open_extents(function).items():
+        name = extent if extent not in names else f"{extent}_extent"
+        lines.append(f"    int64_t {name} = {text};")
         names.append(name)
     return "\n".join(lines), names
 
@@ -226,12 +266,20 @@ def config_text(orchestration, today) -> str:
     }
     lines = ["# What a runtime has to know of these files. Paths are relative to this one.", ""]
     lines += [f"RUNTIME_CONFIG = {runtime!r}", "", f"ORCHESTRATION = {entry!r}", ""]
-    lines += ["# Name, type and shape of each argument; a number has no shape.", "ARGUMENTS = ["]
-    lines += [f"    {argument!r}," for argument in orchestration.arguments] + ["]", "", "KERNELS = ["]
+    lines += [
+        "# Name, type and shape of each argument; a number has no shape. A name is an extent of each run, a list an"
+    ]
+    lines += ["# operator with its operands.", "ARGUMENTS = ["]
+    lines += [f"    {argument!r}," for argument in orchestration.arguments] + ["]", ""]
+    if orchestration.extents and not today:
+        lines += ["# Extents that are arguments behind these.", f"EXTENTS = {orchestration.extents!r}", ""]
+    lines += ["KERNELS = ["]
     for kernel in orchestration.kernels:
         row = {"func_id": kernel.func_id, **({"name": kernel.name} if today else {}), "source": kernel.source}
         if kernel.group:
             row |= {"group": kernel.group, "queue_words": queue_words(kernel.function)}
+        if open_extents(kernel.function):  # of the tensors, which say the extents
+            row["shapes"] = [_argument(each)[2] for each in _parts(kernel.function)[0]]
         lines.append(f"    {row | {'core_type': kernel.core}!r},")
     return "\n".join([*lines, "]", ""])
 

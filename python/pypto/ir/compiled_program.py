@@ -8,7 +8,7 @@ import numpy as np
 
 from pypto.ir import errors
 from pypto.ir.dispatch import Dispatch, read_meta
-from pypto.ir.extents import shape_of, sizes_of, symbols_of, viewed_only
+from pypto.ir.extents import open_names, shape_of, sizes_of, viewed_only
 from pypto.pypto_core import DataType, ir
 from pypto.runtime import records
 
@@ -93,9 +93,7 @@ class CompiledProgram(Dispatch):
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
 
     def _find_open(self):
-        extents = [each for type_ in self._types.values() for each in getattr(type_, "shape", ())]
-        symbols = [symbol.name_hint for each in extents for symbol in symbols_of(each)]
-        self._open = [each for each in dict.fromkeys(symbols) if each not in self._sizes]
+        self._open = [each for each in open_names(self._types.values()) if each not in self._sizes]
 
     def _find_made(self):
         outputs = {each.name: each for each in self._session.get_outputs()}

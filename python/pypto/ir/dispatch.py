@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from pypto.ir.extents import extent_of
+from pypto.ir.extents import restored, stored
 from pypto.pypto_core import DataType, ir
 
 META = "compiled_meta.json"
@@ -62,7 +62,7 @@ def write_meta(compiled, folder):
         type_ = compiled._types[name]
         shape, direction = None, "in"
         if isinstance(type_, ir.TensorType):
-            shape = [_stored(extent, compiled._sizes) for extent in type_.shape]
+            shape = [stored(extent, compiled._sizes) for extent in type_.shape]
         if name in compiled._outputs:
             direction = "out" if name in compiled._fresh else "inout"
         params.append({"name": name, "dtype": type_.dtype.name, "shape": shape, "direction": direction})
@@ -78,25 +78,6 @@ def write_meta(compiled, folder):
     (Path(folder) / META).write_text(json.dumps(meta, indent=1) + "\n")
 
 
-def _stored(extent, sizes):
-    """An extent as JSON: a number, the name of a variable, or an operator with its operands."""
-    known = extent_of(extent, sizes)
-    if known is not None:
-        return known
-    if isinstance(extent, ir.Var):
-        return extent.name_hint
-    return [type(extent).__name__, _stored(extent.left, sizes), _stored(extent.right, sizes)]
-
-
-def _extent(stored):
-    if isinstance(stored, list):
-        kind, left, right = stored
-        return getattr(ir, kind)(_extent(left), _extent(right), DataType.INDEX)
-    if isinstance(stored, str):
-        return ir.Var(stored, ir.ScalarType(DataType.INDEX))
-    return ir.ConstInt(stored, DataType.INDEX)
-
-
 def read_meta(folder):
     """What compiled_meta.json of a folder says, with the types of the parameters. ValueError for other folders."""
     file = Path(folder) / META
@@ -107,7 +88,7 @@ def read_meta(folder):
         meta["types"] = {
             each["name"]: ir.ScalarType(getattr(DataType, each["dtype"]))
             if each["shape"] is None
-            else ir.TensorType([_extent(extent) for extent in each["shape"]], getattr(DataType, each["dtype"]))
+            else ir.TensorType([restored(extent) for extent in each["shape"]], getattr(DataType, each["dtype"]))
             for each in meta["params"]
         }
         meta["directions"] = {each["name"]: each["direction"] for each in meta["params"]}

@@ -1,7 +1,7 @@
 """Extents of tensors that a program leaves open, and what arguments say of them."""
 
 from pypto.ir.visitor import IRVisitor
-from pypto.pypto_core import ir
+from pypto.pypto_core import DataType, ir
 
 
 def symbols_of(extent):
@@ -49,6 +49,34 @@ def solved(extent, size):
     if kind == "Mul" and (left is None) != (right is None) and (left or right):
         return solved(extent.left if left is None else extent.right, size // (left or right))
     return None
+
+
+def stored(extent, sizes):
+    """An extent as a literal: a number, the name of a variable, or an operator with its operands."""
+    known = extent_of(extent, sizes)
+    if known is not None:
+        return known
+    if isinstance(extent, ir.Var):
+        return extent.name_hint
+    return [type(extent).__name__, stored(extent.left, sizes), stored(extent.right, sizes)]
+
+
+def restored(literal):
+    """The extent of such a literal. TypeError, AttributeError for others."""
+    if isinstance(literal, (list, tuple)):
+        kind, left, right = literal
+        if kind not in _COMPUTE:
+            raise TypeError(f"{kind!r} is no operator of extents")
+        return getattr(ir, kind)(restored(left), restored(right), DataType.INDEX)
+    if isinstance(literal, str):
+        return ir.Var(literal, ir.ScalarType(DataType.INDEX))
+    return ir.ConstInt(literal, DataType.INDEX)
+
+
+def open_names(types):
+    """The variables of the extents of these types, by name, in the order of their appearance."""
+    extents = [extent for type_ in types for extent in getattr(type_, "shape", ())]
+    return list(dict.fromkeys(symbol.name_hint for extent in extents for symbol in symbols_of(extent)))
 
 
 def own_extent(name, axis):

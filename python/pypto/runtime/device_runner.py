@@ -50,7 +50,8 @@ def kernel_names(program):
 def write_tree(program, folder, platform):
     """Writes NAME.pmodel, NAME.pypto (the program's bytes), kernels/NAME.pto, orchestration/NAME.cpp and
     kernel_config.py into a folder. ValueError for a program without an orchestrator; ParserError with the place."""
-    from pypto.ir.compiled_program import compile_to, main_of, symbols_of
+    from pypto.ir.compiled_program import compile_to, main_of
+    from pypto.ir.extents import open_names
     from pypto.pypto_core import ir
     from pypto.runtime import RunConfig
 
@@ -60,8 +61,7 @@ def write_tree(program, folder, platform):
     processor, model = RunConfig(platform=platform).processor, f"{program.name}.pmodel"
     for each in ("kernels", "orchestration"):
         (folder / each).mkdir(parents=True, exist_ok=True)
-    extents = [each for param in main.params for each in getattr(param.type, "shape", ())]
-    if not any(symbols_of(each) for each in extents):  # else it is compiled for the sizes of each call
+    if not open_names(param.type for param in main.params):  # else it is compiled for the sizes of each call
         compile_to(program, folder / model, processor)
         compile_to(program, folder / "kernels" / f"{program.name}.pto", processor)
     (folder / f"{program.name}.pypto").write_bytes(ir.serialize(program))

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pypto.ir.extents import extent_of, open_names, restored, sizes_of
 from pypto.jit.arguments import Buffer, array_type, read
+from pypto.pypto_core import DataType, ir
 
 # DataType of tensor.h.
 _TYPES = "FP32 FP16 BF16 INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 BOOL".split()
@@ -70,6 +72,7 @@ class _Runtime(ctypes.Structure):
         ("allocate", _Allocate),
         ("user", ctypes.c_void_p),
         ("failed", ctypes.c_int),
+        ("reason", ctypes.c_char_p),
     ]
 
 
@@ -169,7 +172,7 @@ class OrchestrationTree:
         self._tasks = ctypes.CDLL(str(library_dir() / "libpto_tasks.so"))
         self._tasks.pto_tasks_last_error.restype = ctypes.c_char_p
         self._entry = ctypes.CDLL(str(library))[self.config["ORCHESTRATION"]["function_name"]]
-        self._kernels, self._queue_words = [], []
+        self._kernels, self._queue_words, self._shapes = [], [], []
         for row in sorted(self.config["KERNELS"], key=lambda row: row["func_id"]):
             name = row.get("group") or Path(row["source"]).stem
             source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
@@ -180,10 +183,11 @@ class OrchestrationTree:
             # What runs a task of both kinds of core is registered for each of its functions.
             self._kernels.append(Kernel(target) if "group" in row else Kernel(target, name))
             self._queue_words.append(row.get("queue_words", 0))
+            self._shapes.append({str(i): _tensor_type(each) for i, each in enumerate(row.get("shapes", []))})
 
     def __call__(self, *arguments):
         values = self._read(arguments)
-        run = _Run(self._tasks, self._kernels, self._queue_words)
+        run = _Run(self._tasks, self._kernels, self._queue_words, self._shapes)
         try:
             run.execute(self._entry, values, self._today)
         finally:
@@ -194,28 +198,32 @@ class OrchestrationTree:
         if len(given) != len(expected):
             names = ", ".join(name for name, _, _ in expected)
             raise TypeError(f"the orchestration expects {len(expected)} arguments ({names}), not {len(given)}")
-        values = []
-        for (name, dtype, shape), value in zip(expected, given, strict=True):
-            value = read(f"argument {name}", value)
-            if isinstance(value, Buffer):
-                held = value.dtype.name, list(value.shape)
-            else:
-                held = dtype, []
-            if held != (dtype, list(shape)):
+        values = {name: read(f"argument {name}", value) for (name, _, _), value in zip(expected, given, strict=True)}
+        shapes = {name: value.shape for name, value in values.items() if isinstance(value, Buffer)}
+        types = {name: _tensor_type(shape) for name, _, shape in expected}
+        sizes = sizes_of("the orchestration", types, shapes)
+        for name, dtype, shape in expected:
+            wanted = [extent_of(each, sizes) for each in types[name].shape]
+            held = (values[name].dtype.name, list(values[name].shape)) if name in shapes else (dtype, [])
+            if held != (dtype, wanted):
                 raise ValueError(f"argument {name}: compiled for {dtype} {list(shape)}, not {held[0]} {held[1]}")
-            values.append(value)
-        return values
+        return [*values.values(), *(sizes[each] for each in self.config.get("EXTENTS", []))]
+
+
+def _tensor_type(shape):
+    """The type of a tensor with these extents, as kernel_config.py has them."""
+    return ir.TensorType([restored(extent) for extent in shape], DataType.FP32)
 
 
 class _Run:
     """One run: a task runtime with the kernels, and memory that lives until it ends."""
 
-    def __init__(self, library, kernels, queue_words):
+    def __init__(self, library, kernels, queue_words, shapes):
         self._library, self._memory, self._error = library, [], None
         self._tasks = ctypes.c_void_p()
         options = _Options(cores=(ctypes.c_uint32 * 4)(1, 2, 1, 0))
         self._check(library.pto_tasks_create(ctypes.byref(options), ctypes.byref(self._tasks)))
-        self._bodies = [_Body(self._body(*each)) for each in zip(kernels, queue_words, strict=True)]
+        self._bodies = [_Body(self._body(*each)) for each in zip(kernels, queue_words, shapes, strict=True)]
         self._ids = (ctypes.c_uint32 * max(1, len(kernels)))()
         for index, (kernel, body) in enumerate(zip(kernels, self._bodies, strict=True)):
             number = ctypes.c_uint32()
@@ -234,11 +242,11 @@ class _Run:
     def _zeros(self, _, size):
         try:
             self._memory.append(np.zeros(size + 64, np.uint8))
-        except MemoryError:
+        except (MemoryError, ValueError):  # more than there is, or than an address can say
             return None
         return self._memory[-1].ctypes.data
 
-    def _body(self, kernel, queue_words):
+    def _body(self, kernel, queue_words, types):
         def body(_, called):
             try:
                 call = called.contents
@@ -247,8 +255,11 @@ class _Run:
                 for index in range(call.num_args - 1):
                     tensor = table[index]
                     given.append(tensor.array() if tensor.address else _word(call.args[index]))
-                pointers = sum(isinstance(each, np.ndarray) for each in given)
-                if queue_words and kernel.pointers > pointers:  # tiles travel through global memory
+                tensors = [each for each in given if isinstance(each, np.ndarray)]
+                if types:
+                    sizes = sizes_of(kernel.name, types, {str(i): each.shape for i, each in enumerate(tensors)})
+                    given += [sizes[name] for name in open_names(types.values())]
+                if queue_words and kernel.pointers > len(tensors):  # tiles travel through global memory
                     given.append(np.zeros(queue_words * call.num_blocks, np.float32))
                 if call.block == 0:
                     kernel.run(*given, blocks=call.num_blocks)
@@ -260,7 +271,7 @@ class _Run:
         return body
 
     def execute(self, entry, values, today):
-        runtime = _Runtime(self._tasks, self._ids, len(self._bodies), self._allocate, None, 0)
+        runtime = _Runtime(self._tasks, self._ids, len(self._bodies), self._allocate, None, 0, None)
         self._check(self._library.pto_tasks_begin(self._tasks))
         tensors = [_Tensor.of(f"argument {i}", each) for i, each in enumerate(values) if isinstance(each, Buffer)]
         words = [_bits(each) for each in values if not isinstance(each, Buffer)]
@@ -279,7 +290,8 @@ class _Run:
             raise RuntimeError(self._error)
         self._check(failed)
         if runtime.failed:
-            raise RuntimeError("the orchestration failed: " + self._library.pto_tasks_last_error().decode())
+            reason = runtime.reason or self._library.pto_tasks_last_error()
+            raise RuntimeError(f"the orchestration failed: {reason.decode()}")
 
     def close(self):
         self._library.pto_tasks_destroy(self._tasks)

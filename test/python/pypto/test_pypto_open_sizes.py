@@ -55,8 +55,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compiled(folder):
-    with pytest.warns(UserWarning, match="no orchestration"):
-        return ir.compile(Sum, output_dir=folder)
+    return ir.compile(Sum, output_dir=folder)
 
 
 @pytest.mark.parametrize("m, n", SIZES)

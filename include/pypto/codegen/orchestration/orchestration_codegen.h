@@ -22,13 +22,14 @@ struct OrchestrationResult {
   std::map<std::string, ir::CoreType> func_name_to_core_type;
   ir::ProgramPtr kernels;           ///< the kernels by these ids; scopes of the orchestrator are outlined
   std::vector<ir::VarPtr> returned; ///< tensors that are made on the way and returned: arguments behind the parameters
+  std::vector<std::string> extents; ///< variables of the parameters' extents, in the order of the C++
 };
 
 /// The core that a kernel runs on: CUBE where it has tiles of the cube core's memories.
 ir::CoreType InferFunctionCoreType(const ir::FunctionPtr &function);
 
-/// ValueError, with its place, for what the C++ cannot say: extents known at run time, tensors that a kernel would have
-/// to read with strides, tasks with dependencies in the API of March 2026.
+/// ValueError, with its place, for what the C++ cannot say: tensors that a kernel would have to read with strides,
+/// tasks with dependencies in the API of March 2026.
 /// `processor`: the target for whose memories products of tensors are cut.
 OrchestrationResult GenerateOrchestration(const ir::ProgramPtr &program, const ir::FunctionPtr &function,
                                           OrchestrationApi api, const std::string &processor);
