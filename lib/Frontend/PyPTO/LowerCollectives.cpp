@@ -16,12 +16,26 @@ int64_t runLength(Type element) { return (16 << 10) * 8 / int64_t(pto::getElemen
 
 } // namespace
 
-/// How many ranks meet in a collective: those of the program that launches the kernel.
-int64_t Lowering::ranksOf(const ir::CallPtr &op) const {
-  if (!plan || !rankIndex)
+/// The devices that share the windows of a collective.
+void Lowering::enterGroup(const ir::CallPtr &op) {
+  std::optional<unsigned> found;
+  for (const ir::ExprPtr &arg : op->args_) {
+    if (groups.empty() || !ir::IsA<ir::TensorType>(arg->type_))
+      continue;
+    auto window = copies.find(valueOf(arg));
+    if (window == copies.end())
+      continue;
+    if (found && *found != window->second.group)
+      fail(op->span_, op->op_->name_ + ": " + nameOf(arg) +
+                          " is a window of other devices than those before it; pass "
+                          "all windows of a collective to the same devices");
+    found = window->second.group;
+  }
+  if (!found)
     fail(op->span_, op->op_->name_ + " needs the ranks of a program: its windows are those of a host level, which "
                                      "launches the kernel");
-  return plan->ranks;
+  rankIndex = groups[*found].rank;
+  ranks = groups[*found].ranks;
 }
 
 /// A barrier: each rank raises its cell in the copies of all others, and waits for theirs in its own. A cell is lowered
@@ -29,18 +43,18 @@ int64_t Lowering::ranksOf(const ir::CallPtr &op) const {
 void Lowering::meet(const ir::ExprPtr &signal, const ir::CallPtr &op) {
   if (!signal)
     fail(op->span_, op->op_->name_ + " in a kernel needs a signal");
-  (void)ranksOf(op);
+  enterGroup(op);
   Value view = valueOf(signal);
   if (!copies.count(view))
     (void)peersView(signal, indexConstant(0)); // which says so
   int64_t cells = elementsOf(signal);
-  if (cells < plan->ranks)
-    fail(op->span_, nameOf(signal) + " has " + std::to_string(cells) + " cells; a barrier of " +
-                        std::to_string(plan->ranks) + " ranks needs one for each");
+  if (cells < ranks)
+    fail(op->span_, nameOf(signal) + " has " + std::to_string(cells) + " cells; a barrier of " + std::to_string(ranks) +
+                        " ranks needs one for each");
   Value one = constant(b.getI32IntegerAttr(1), b.getI32Type()),
         less = constant(b.getI32IntegerAttr(-1), b.getI32Type());
   auto forOthers = [&](llvm::function_ref<void(Value)> body) {
-    forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+    forEach(ValueRange{indexConstant(ranks)}, [&](ValueRange at) {
       Value isOther = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, at[0], rankIndex);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(b.create<scf::IfOp>(loc, isOther, /*withElseRegion=*/false).thenBlock());
@@ -110,13 +124,13 @@ Value Lowering::reducedRun(const ir::OpView &call, Value own, int64_t begin, int
   auto viewOf = [&](Value peer) {
     Value first = pointerOf(peersView(target, peer));
     if (call.row()->name == "comm.reduce_scatter")
-      first = moved(first, rankIndex, elementsOf(target) / plan->ranks);
+      first = moved(first, rankIndex, elementsOf(target) / ranks);
     return runView(moved(first, one, begin), elements);
   };
   b.create<pto::TLoadOp>(loc, viewOf(indexConstant(0)), sum);
-  if (plan->ranks == 1)
+  if (ranks == 1)
     return sum;
-  forEach(ValueRange{indexConstant(plan->ranks - 1)}, [&](ValueRange at) {
+  forEach(ValueRange{indexConstant(ranks - 1)}, [&](ValueRange at) {
     b.create<pto::TLoadOp>(loc, viewOf(b.create<arith::AddIOp>(loc, at[0], one)), next);
     switch (*call.Enum<ir::ReduceOp>("op")) {
     case ir::ReduceOp::Sum:
@@ -139,8 +153,9 @@ Value Lowering::reducedRun(const ir::OpView &call, Value own, int64_t begin, int
 Value Lowering::broadcast(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr target = call.Operand("target"), signal = call.Operand("signal");
   int64_t root = *call.Keyword<int64_t>("root");
-  if (root < 0 || root >= ranksOf(op))
-    fail(op->span_, "there is no rank " + std::to_string(root) + " of " + std::to_string(plan->ranks) + " to be root");
+  enterGroup(op);
+  if (root < 0 || root >= ranks)
+    fail(op->span_, "there is no rank " + std::to_string(root) + " of " + std::to_string(ranks) + " to be root");
   meet(signal, op);
   Value isOther = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rankIndex, indexConstant(root));
   {
@@ -156,7 +171,7 @@ Value Lowering::broadcast(const ir::OpView &call, const ir::CallPtr &op, const i
 void Lowering::publishCounts(const ir::OpView &call, int64_t most) {
   Value sent = pointerOf(valueOf(call.Operand("send_counts")));
   Value limit = constant(b.getI32IntegerAttr(int32_t(most)), b.getI32Type());
-  forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+  forEach(ValueRange{indexConstant(ranks)}, [&](ValueRange at) {
     Value count = b.create<pto::LoadScalarOp>(loc, b.getI32Type(), sent, at[0]);
     Value held = b.create<arith::MinSIOp>(loc, count, limit);
     notifyCell(cellOf(pointerOf(peersView(call.Operand("recv_counts"), at[0])), rankIndex), held, false);
@@ -168,21 +183,22 @@ Value Lowering::gatherAll(const ir::OpView &call, const ir::CallPtr &op, const i
   bool parts = call.row()->name.starts_with("comm.all_to_all"), counted = call.row()->Find("send_counts") >= 0;
   ir::ExprPtr source = call.Operand(parts ? "input" : "local"), target = call.Operand("target");
   int64_t rows = getConstantIntValue(indexOf(ir::ShapeOf(source->type_)->front())).value_or(1);
-  int64_t held = elementsOf(source), each = parts ? held / ranksOf(op) : held;
-  if (each * ranksOf(op) != (parts ? held : elementsOf(target)) || each * plan->ranks > elementsOf(target))
+  enterGroup(op);
+  int64_t held = elementsOf(source), each = parts ? held / ranks : held;
+  if (each * ranks != (parts ? held : elementsOf(target)) || each * ranks > elementsOf(target))
     fail(op->span_, op->op_->name_ + ": " + nameOf(target) + " has " + std::to_string(elementsOf(target)) +
                         " elements, and " + nameOf(source) + " " + std::to_string(held) + ", for " +
-                        std::to_string(plan->ranks) + " ranks");
+                        std::to_string(ranks) + " ranks");
   if (counted)
     for (const char *name : {"send_counts", "recv_counts"})
       if (ir::ExprPtr counts = call.Operand(name);
-          elementsOf(counts) < plan->ranks || *ir::ElementTypeOf(counts->type_) != pypto::DataType::INT32)
+          elementsOf(counts) < ranks || *ir::ElementTypeOf(counts->type_) != pypto::DataType::INT32)
         fail(op->span_, op->op_->name_ + ": " + nameOf(counts) + " needs an INT32 for each rank");
   meet(call.Operand("signal"), op);
   if (counted)
     publishCounts(call, each / std::max<int64_t>(1, held / std::max<int64_t>(1, rows)));
   Value from = pointerOf(valueOf(source));
-  forEach(ValueRange{indexConstant(plan->ranks)}, [&](ValueRange at) {
+  forEach(ValueRange{indexConstant(ranks)}, [&](ValueRange at) {
     Value to = moved(pointerOf(peersView(target, at[0])), rankIndex, each);
     copyRun(parts ? moved(from, at[0], each) : from, to, each, op);
   });
@@ -192,9 +208,10 @@ Value Lowering::gatherAll(const ir::OpView &call, const ir::CallPtr &op, const i
 
 Value Lowering::reduceScatter(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
   ir::ExprPtr target = call.Operand("target");
-  int64_t each = elementsOf(target) / ranksOf(op);
-  if (each * plan->ranks != elementsOf(target))
-    fail(op->span_, nameOf(target) + " has no equal parts for " + std::to_string(plan->ranks) + " ranks");
+  enterGroup(op);
+  int64_t each = elementsOf(target) / ranks;
+  if (each * ranks != elementsOf(target))
+    fail(op->span_, nameOf(target) + " has no equal parts for " + std::to_string(ranks) + " ranks");
   meet(call.Operand("signal"), op);
   Value own = pointerOf(valueOf(target)), one = indexConstant(1);
   int64_t part = runLength(cast<pto::PtrType>(own.getType()).getElementType());

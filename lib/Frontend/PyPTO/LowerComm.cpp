@@ -94,12 +94,13 @@ Value Lowering::context(const ir::OpView &call, const ir::CallPtr &, const ir::V
 }
 
 Value Lowering::rankNumber(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
-  if (!rankIndex)
+  auto window = copies.find(valueOf(call.Operand("ctx")));
+  if (window == copies.end())
     fail(op->span_, nameOf(call.Operand("ctx")) + " is no window of the host level, so there is no rank here; declare "
                                                   "a pld.DistributedTensor and pass a pld.window");
   if (call.row()->name == "comm.nranks")
-    return constant(b.getI32IntegerAttr(int32_t(plan->ranks)), b.getI32Type());
-  return convert(rankIndex, b.getI32Type(), true);
+    return constant(b.getI32IntegerAttr(int32_t(groups[window->second.group].ranks)), b.getI32Type());
+  return convert(groups[window->second.group].rank, b.getI32Type(), true);
 }
 
 Value Lowering::notify(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
@@ -242,21 +243,23 @@ void Lowering::copyWindow(const ir::OpView &call, const ir::CallPtr &op, Value f
   }
 }
 
-/// Signals are given and waited for once: by the first vector core.
+/// Signals are given and waited for once: by the cube core where the kernel is one of products, else by the first
+/// vector core.
 void Lowering::placeSignals(const ir::Function &function, func::FuncOp func) {
-  bool signals = false, onCube = false;
+  bool signals = false, onCube = false, onVector = false;
   func.walk([&](Operation *op) {
     signals |= llvm::isa<pto::TNotifyOp, pto::TWaitOp>(op);
     if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
-      onCube |= alloc.getTileType().getLoc() != pto::AddressSpace::vec;
+      (alloc.getTileType().getLoc() == pto::AddressSpace::vec ? onVector : onCube) = true;
   });
   if (!signals || func->hasAttr(pto::kKernelKindAttr))
     return;
-  if (onCube)
+  if (onCube && onVector)
     fail(function.span_, function.name_ +
-                             ": notify and wait in a kernel of products are not lowered yet; put them into "
-                             "a kernel of their own");
-  func->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(func.getContext(), pto::KernelKind::vector));
+                             ": notify and wait in a kernel of both kinds of core are not lowered yet; put "
+                             "them into a kernel of one kind");
+  auto kind = onCube ? pto::KernelKind::cube : pto::KernelKind::vector;
+  func->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(func.getContext(), kind));
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -33,9 +33,10 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
       func.insertArgument(func.getNumArguments(), b.getI64Type(), {}, loc);
       *number = func.getArguments().back();
     }
-  if (plan->takesRank()) {
+  for (int64_t ranks : plan->groups) {
     func.insertArgument(func.getNumArguments(), b.getI64Type(), {}, loc);
-    rankIndex = views.create<arith::IndexCastOp>(loc, b.getIndexType(), func.getArguments().back());
+    Value rank = views.create<arith::IndexCastOp>(loc, b.getIndexType(), func.getArguments().back());
+    groups.push_back({rank, ranks});
   }
   for (auto [symbol, extent] : plan->symbols)
     values[symbol] = indexConstant(extent);
@@ -60,7 +61,7 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
     }
     Value first = pointer;
     if (tensor.pitch) {
-      Value distance = views.create<arith::MulIOp>(loc, rankIndex, indexConstant(tensor.pitch));
+      Value distance = views.create<arith::MulIOp>(loc, groups[tensor.group].rank, indexConstant(tensor.pitch));
       pointer = views.create<pto::AddPtrOp>(loc, pointer, distance);
     }
     if (!tensor.strides.empty()) {
@@ -81,7 +82,7 @@ void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
     }
     Value view = makeView(type, pointer);
     if (tensor.pitch)
-      copies[view] = {first, tensor.pitch};
+      copies[view] = {first, tensor.pitch, tensor.group};
     bind(tensor.var, view);
   }
 }

@@ -169,6 +169,26 @@ static OwningOpRef<ModuleOp> lowerKernels(MLIRContext &context, const ir::Progra
   });
 }
 
+/// The orchestrator of a program, when it has run. Which devices share a window follows from the launches with it, so
+/// where these are not all it runs again.
+static std::unique_ptr<pypto_frontend::Orchestrator>
+runOrchestrator(MLIRContext &context, const ir::ProgramPtr &tiled, const ir::FunctionPtr &entry,
+                const PyPTOOptions &options, llvm::function_ref<void(pypto_frontend::Orchestrator &)> setUp) {
+  using namespace pypto_frontend;
+  std::unique_ptr<Orchestrator> made;
+  Orchestrator::WindowDevices devices;
+  for (bool isFirst : {true, false}) {
+    made = std::make_unique<Orchestrator>(tiled, entry, archOf(options), context, options.sizes, options.ranks);
+    made->setDevicesOfWindows(devices);
+    setUp(*made);
+    withPlace(entry->span_, [&] { made->run(); });
+    if (!isFirst || !made->hasSmallGroups())
+      break;
+    devices = made->devicesOfWindows();
+  }
+  return made;
+}
+
 OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   return lowerKernels(context, tiledProgram(program, options, /*isRun=*/false), options);
 }
@@ -179,16 +199,15 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
-  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
-  orchestrator.setBlocks(options.blocks);
-  withPlace(entry->span_, [&] { orchestrator.run(); });
+  auto orchestrator =
+      runOrchestrator(context, tiled, entry, options, [&](Orchestrator &made) { made.setBlocks(options.blocks); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
-    for (const PlannedKernel &kernel : orchestrator.kernels())
+    for (const PlannedKernel &kernel : orchestrator->kernels())
       withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
     for (const PlannedKernel &kernel : orchestrator.kernels())
       joinPlanned(module, kernel);
   });
-  return {std::move(kernels), orchestrator.hostModule(context)};
+  return {std::move(kernels), orchestrator->hostModule(context)};
 }
 
 std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
@@ -196,13 +215,9 @@ std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &progra
   ir::ProgramPtr tiled = tiledProgram(program, options, /*isRun=*/true);
   ir::FunctionPtr entry = entryOf(*tiled);
   CHECK(entry) << program->name_ << " has neither an orchestrator nor one kernel, so nothing is launched";
-  Orchestrator orchestrator(tiled, entry, archOf(options), context, options.sizes, options.ranks);
-  orchestrator.listLaunches();
+  auto orchestrator = runOrchestrator(context, tiled, entry, options, [](Orchestrator &made) { made.listLaunches(); });
   std::string text;
-  withPlace(entry->span_, [&] {
-    orchestrator.run();
-    text = orchestrator.listed();
-  });
+  withPlace(entry->span_, [&] { text = orchestrator->listed(); });
   return text;
 }
 

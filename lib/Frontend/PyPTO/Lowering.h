@@ -242,7 +242,8 @@ private:
   mlir::Value matrixView(mlir::Value pointer, int64_t rows, int64_t cols, mlir::Value rowStride, mlir::Value colStride);
   // Collectives (LowerCollectives.cpp).
   void meet(const ir::ExprPtr &signal, const ir::CallPtr &op);
-  int64_t ranksOf(const ir::CallPtr &op) const;
+  /// The group whose ranks meet in a collective is that of the members `rankIndex` and `ranks` then.
+  void enterGroup(const ir::CallPtr &op);
   int64_t elementsOf(const ir::ExprPtr &tensor);
   mlir::Value moved(mlir::Value pointer, mlir::Value index, int64_t elements);
   mlir::Value runTile(mlir::Type element, int64_t elements);
@@ -289,11 +290,19 @@ private:
   PyPTOOptions options;
   const PlannedKernel *plan = nullptr; ///< null: arguments in the order of the parameters
   mlir::Value blockNumber, blockCount; ///< of a launch of blocks
-  mlir::Value rankIndex;               ///< of a launch with windows
-  /// A tensor of which each rank has a copy: the pointer to that of rank 0, and the elements between two.
+  /// Devices that share windows.
+  struct RankGroup {
+    mlir::Value rank; ///< of this device
+    int64_t ranks;
+  };
+  std::vector<RankGroup> groups; ///< of a launch with windows
+  mlir::Value rankIndex;         ///< in the group of the collective at hand
+  int64_t ranks = 1;
+  /// A tensor of which each rank has a copy: the pointer to that of rank 0, the elements between two, its group.
   struct Copies {
     mlir::Value first;
     int64_t pitch = 0;
+    unsigned group = 0;
   };
   llvm::DenseMap<mlir::Value, Copies> copies; ///< by view
   mlir::OpBuilder b;

@@ -20,6 +20,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <deque>
+#include <set>
 
 namespace pto_mlir::pypto_frontend {
 
@@ -36,13 +37,21 @@ std::optional<int64_t> extentValue(const pypto::ir::ExprPtr &extent,
 /// elements or takes numbers becomes a host program with the loops and branches that depend on them.
 class Orchestrator : public pypto::ir::IRVisitor {
 public:
-  /// `sizes`: extents of the entry's tensors that it leaves open, by name; `x[0]` is axis 0 of x alone. `ranks`:
+  /// `sizes`: extents of the entry's tensors that it leaves open, by name; `x[0]` is axis 0 of x alone, `x(3)` element
+  /// 3 of x, or the bits of a number as double where it is none of integers: what the host level reads. `ranks`:
   /// devices of a program of the host level.
   Orchestrator(const pypto::ir::ProgramPtr &program, const pypto::ir::FunctionPtr &entry, const isa::ArchInfo &arch,
                mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes = {}, int64_t ranks = 1);
 
   /// Runs the entry. With a kernel as entry: launches it once, with all its parameters.
   void run();
+  /// By number of the window, the devices that have a copy: in the order of their ranks; empty: all.
+  using WindowDevices = std::vector<std::vector<int64_t>>;
+  /// Those that have launched with it, after a run in which all had copies.
+  WindowDevices devicesOfWindows() const;
+  /// What such a run has found. False where all devices have all windows, so that run is the program's.
+  bool hasSmallGroups() const;
+  void setDevicesOfWindows(WindowDevices devices) { windowDevices = std::move(devices); }
   /// The kernels in order of their first launches.
   const std::deque<PlannedKernel> &kernels() const { return planned; }
   /// A module with the launches as `vm.func @main`, or with the host program as `func.func @main`, named after the
@@ -80,6 +89,8 @@ private:
     mlir::Value memory = {};                            ///< in the host program
     mlir::Value given = {}; ///< the port of an entry's tensor, whose extents are those of the run
     int64_t pitch = 0;      ///< of a window: bytes between the copies of two ranks; its offset is in the windows
+    std::vector<int64_t> devices = {}; ///< that have a copy: the rank in this group is the place in the list
+    unsigned window = 0;               ///< its number
   };
   /// A tensor of a launch, by the number of the kernel's parameter.
   struct Argument {
@@ -130,6 +141,8 @@ private:
   Held emittedUnary(const pypto::ir::UnaryExpr &op, mlir::Value value);
   Held operation(const pypto::ir::CallPtr &op);
   Held readElement(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  Held knownElement(const View &tensor, const std::vector<Number> &indices, const pypto::ir::Span &span);
+  std::optional<Held> givenElement(const std::string &name, int64_t index, pypto::DataType dtype) const;
   View makeTensor(std::vector<Number> shape, pypto::DataType dtype, const pypto::ir::Span &span);
   Held create(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held slice(const pypto::ir::OpView &call, const pypto::ir::Call &op);
@@ -153,7 +166,11 @@ private:
 
   // Devices (OrchestratorRanks.cpp).
   Held communication(const pypto::ir::OpView &call, const pypto::ir::Call &op);
-  View windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const pypto::ir::Span &span);
+  /// `devices`: that have a copy; none: those that use it, which `windowDevices` knows.
+  View windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const pypto::ir::Span &span,
+                 std::vector<int64_t> devices = {});
+  /// The rank of this device among those that have a copy of a window.
+  int64_t rankIn(const Buffer &window, const pypto::ir::Span &span) const;
   Held collective(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   View windowOf(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held callSubWorker(const pypto::ir::Function &function, const std::vector<Held> &arguments,
@@ -162,6 +179,7 @@ private:
   Held onDevice(const pypto::ir::Call &op, llvm::function_ref<Held()> body);
   Held callOrchestrator(const pypto::ir::FunctionPtr &function, const std::vector<Held> &arguments,
                         const pypto::ir::Span &span);
+  View windowAs(const pypto::ir::TensorType &type, View view);
   void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
                      const pypto::ir::Span &span);
   bool hasRanks() const { return ranks > 1 || windows != 0; }
@@ -189,12 +207,14 @@ private:
   void submit(const PlannedKernel &kernel, const std::vector<View> &pointers, const std::vector<Held> &arguments,
               const std::vector<Number> &extents, const pypto::ir::Span &span);
   /// `strides`: those that each launch gives.
+  /// `groups`: for each group of windows, one of them.
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
-                                         std::vector<View> &pointers, std::vector<Number> &strides);
+                                         std::vector<View> &pointers, std::vector<Number> &strides,
+                                         std::vector<unsigned> &groups);
   Number spanOf(const View &view);
   const PlannedKernel &kernelFor(const pypto::ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                 unsigned pointers, bool isBlock, const Symbols &symbols, const Group *group,
-                                 const Symbols &vectorSymbols);
+                                 std::vector<int64_t> ranksOfGroups, unsigned pointers, bool isBlock,
+                                 const Symbols &symbols, const Group *group, const Symbols &vectorSymbols);
   std::string freeKernelName(const std::string &wanted) const;
 
   // Tasks of several functions (OrchestratorGroups.cpp).
@@ -256,6 +276,9 @@ private:
   int64_t workspace = 0;
   int64_t ranks = 1, windows = 0;                                       ///< devices; bytes of all copies of windows
   int64_t rank = 0;                                                     ///< that launches
+  WindowDevices windowDevices;                                          ///< of an earlier run
+  std::vector<std::set<int64_t>> usedBy;                                ///< by window: devices that launch with it
+  bool isOfAll = false;                                                 ///< a collective that all devices launch
   pypto::ir::FunctionPtr current;                                       ///< the orchestrator whose statements are run
   bool hasCalledBack = false;                                           ///< a SubWorker, which runs behind all launches
   unsigned depth = 0;                                                   ///< of calls of orchestrators

@@ -110,6 +110,7 @@ View Orchestrator::checkedArgument(const ir::Function &function, size_t index, V
   if (ir::IsA<ir::DistributedTensorType>(type) && buffers[view.buffer].pitch == 0)
     fail(span, who + " is a pld.DistributedTensor, but gets no window; make one with pld.window");
   std::vector<Number> wanted;
+  view = windowAs(*type, std::move(view));
   if (type->shape_.size() != view.shape.size())
     fail(span, who + " expects " + std::to_string(type->shape_.size()) + " axes, not " + textOf(view.shape));
   wanted.reserve(view.shape.size());

@@ -164,7 +164,8 @@ Held Orchestrator::resultsOf(const ir::Function &function, const std::vector<Hel
 
 /// How the tensors are passed: those of one buffer by one pointer, to the first of their elements.
 std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &function, const std::vector<Held> &arguments,
-                                                     std::vector<View> &pointers, std::vector<Number> &strides) {
+                                                     std::vector<View> &pointers, std::vector<Number> &strides,
+                                                     std::vector<unsigned> &groups) {
   std::vector<PlannedTensor> tensors;
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto *view = std::get_if<View>(&arguments[i]);
@@ -179,10 +180,14 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
       }
     int64_t begin = view->offset;
     Number end = computed(NodeKind::Add, begin, spanOf(*view));
-    if (int64_t pitch = buffers[view->buffer].pitch) { // a kernel gets all copies
-      tensor.pitch = pitch / view->dtype.GetByte();
+    if (const Buffer &window = buffers[view->buffer]; window.pitch) { // a kernel gets all copies
+      tensor.pitch = window.pitch / view->dtype.GetByte();
       begin = 0;
-      end = tensor.pitch * ranks;
+      end = tensor.pitch * int64_t(window.devices.size());
+      auto group = llvm::find_if(groups, [&](unsigned other) { return buffers[other].devices == window.devices; });
+      tensor.group = unsigned(group - groups.begin());
+      if (group == groups.end())
+        groups.push_back(view->buffer);
     }
     auto found = llvm::find_if(
         pointers, [&](const View &other) { return other.buffer == view->buffer && other.moving == view->moving; });
@@ -224,23 +229,25 @@ static void setSymbols(PlannedKernel &kernel, const llvm::MapVector<const ir::Va
 }
 
 const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
-                                             unsigned pointers, bool isBlock, const Symbols &symbols,
-                                             const Group *group, const Symbols &vectorSymbols) {
+                                             std::vector<int64_t> ranksOfGroups, unsigned pointers, bool isBlock,
+                                             const Symbols &symbols, const Group *group, const Symbols &vectorSymbols) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get())) + (isBlock ? " block" : "");
   for (const PlannedTensor &tensor : tensors) {
     key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) + "/" +
-           std::to_string(tensor.pitch) + "[";
+           std::to_string(tensor.pitch) + "/" + std::to_string(tensor.group) + "[";
     for (std::optional<int64_t> stride : tensor.strides)
       key += (stride ? std::to_string(*stride) : "?") + ",";
   }
   for (const auto &[symbol, extent] : symbols)
     key += " " + symbol->name_hint_ + "=" + textOf({extent});
+  for (int64_t ranks : ranksOfGroups)
+    key += " of " + std::to_string(ranks);
   const PlannedKernel *&found = kernelOf[key];
   if (found)
     return *found;
   planned.push_back({freeKernelName(function->name_), function, std::move(tensors), pointers, isBlock});
   PlannedKernel &made = planned.back();
-  made.ranks = ranks;
+  made.groups = std::move(ranksOfGroups);
   setSymbols(made, symbols);
   found = &made;
   if (group) {
@@ -251,7 +258,7 @@ const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, st
       tensor.var = vector->params_[size_t(llvm::find(function->params_, tensor.var) - function->params_.begin())];
     made.peers = {{function->name_, made.name}, {vector->name_, freeKernelName(vector->name_)}};
     PlannedKernel peer{made.peers[vector->name_], vector, std::move(ofVector), pointers, isBlock};
-    peer.ranks = ranks;
+    peer.groups = made.groups;
     peer.peers = made.peers;
     peer.hasQueues = made.hasQueues;
     setSymbols(peer, vectorSymbols);
@@ -294,18 +301,25 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
   for (const auto &[symbol, extent] : symbols)
     if (!extent.isKnown())
       extents.push_back(extent);
-  std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers, strides);
+  std::vector<unsigned> groups;
+  std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers, strides, groups);
   llvm::append_range(extents, strides);
   made.dispatch = std::max<int64_t>(dispatches[rank], 1) - 1;
   made.defers = calls.defers;
   if (task)
     made.deps = {task};
-  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size(), block && calls.asksForBlock, symbols,
-                           group, vectorSymbols);
+  for (const View &view : made.pointers)
+    if (const Buffer &window = buffers[view.buffer]; window.pitch && !isOfAll)
+      usedBy[window.window].insert(rank);
+  std::vector<int64_t> ranksOfGroups;
+  for (unsigned window : groups)
+    ranksOfGroups.push_back(int64_t(buffers[window].devices.size()));
+  made.kernel = &kernelFor(function, std::move(tensors), std::move(ranksOfGroups), made.pointers.size(),
+                           block && calls.asksForBlock, symbols, group, vectorSymbols);
   if (made.kernel->isBlock && !host)
     llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
-  if (made.kernel->takesRank())
-    made.scalars.push_back(rank);
+  for (unsigned window : groups)
+    made.scalars.push_back(rankIn(buffers[window], span));
   if (host)
     return submit(*made.kernel, made.pointers, arguments, extents, span);
   if (lists)

@@ -26,7 +26,8 @@ Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
 }
 
 /// A copy for each rank; bytes of one copy are a multiple of what allocations are aligned to, and at least a page.
-View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const ir::Span &span) {
+View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const ir::Span &span,
+                             std::vector<int64_t> devices) {
   constexpr int64_t least = 4096, alignment = 512, most = int64_t(1) << 40;
   int64_t bytes = std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1);
   View view{unsigned(buffers.size()), 0, {}, shape, std::vector<Number>(shape.size()), dtype};
@@ -40,11 +41,39 @@ View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType d
   }
   int64_t pitch = int64_t(llvm::alignTo(uint64_t(std::max(bytes, least)), uint64_t(alignment)));
   buffers.push_back({"window" + std::to_string(buffers.size()), shape, dtype, {}, windows});
-  buffers.back().pitch = pitch;
-  windows += pitch * ranks;
+  Buffer &made = buffers.back();
+  made.pitch = pitch;
+  made.window = unsigned(usedBy.size());
+  usedBy.emplace_back();
+  if (devices.empty() && made.window < windowDevices.size())
+    devices = windowDevices[made.window];
+  if (devices.empty())
+    for (int64_t device = 0; device < ranks; ++device)
+      devices.push_back(device);
+  made.devices = std::move(devices);
+  windows += pitch * int64_t(made.devices.size());
   if (windows > most)
     fail(span, "the program makes windows of more than 1 TiB");
   return view;
+}
+
+int64_t Orchestrator::rankIn(const Buffer &window, const ir::Span &span) const {
+  auto found = std::find(window.devices.begin(), window.devices.end(), rank);
+  if (found == window.devices.end())
+    fail(span, "device " + std::to_string(rank) + " has no copy of " + window.name + ", which other devices share");
+  return found - window.devices.begin();
+}
+
+Orchestrator::WindowDevices Orchestrator::devicesOfWindows() const {
+  WindowDevices devices;
+  for (const std::set<int64_t> &users : usedBy)
+    devices.emplace_back(users.begin(), users.end());
+  return devices;
+}
+
+bool Orchestrator::hasSmallGroups() const {
+  return std::any_of(usedBy.begin(), usedBy.end(),
+                     [&](const std::set<int64_t> &users) { return !users.empty() && int64_t(users.size()) < ranks; });
 }
 
 View Orchestrator::windowOf(const ir::OpView &call, const ir::Call &op) {
@@ -79,11 +108,18 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
   ir::TypePtr result;
   Held given;
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(&op));
+  std::vector<int64_t> devices; // that share its windows
   for (const ir::OpParam &param : row.params) {
     if (!param.operand)
       continue;
     ir::ExprPtr operand = call.Operand(param.name);
-    View view = operand ? viewOf(operand) : windowFor({ranks}, pypto::DataType::INT32, op.span_);
+    View view =
+        operand ? viewOf(operand) : windowFor({int64_t(devices.size())}, pypto::DataType::INT32, op.span_, devices);
+    if (const Buffer &buffer = buffers[view.buffer]; buffer.pitch) {
+      if (!devices.empty() && devices != buffer.devices)
+        fail(op.span_, op.op_->name_ + ": its windows belong to different devices; pass all of them to the same ones");
+      devices = buffer.devices;
+    }
     if (!view.isKnown())
       fail(op.span_, op.op_->name_ + " outside a kernel takes tensors whose extents are known");
     std::vector<int64_t> extents(view.shape.size());
@@ -112,10 +148,15 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
                                                   std::make_shared<const ir::EvalStmt>(made, op.span_), op.span_,
                                                   ir::FunctionType::InCore, std::move(directions));
   }
-  bool isOfAll = depth == 0 && entry->level_ == ir::Level::HOST;
+  isOfAll = depth == 0 && entry->level_ == ir::Level::HOST;
   int64_t outer = rank;
-  auto back = llvm::make_scope_exit([&] { rank = outer; });
-  for (int64_t device = isOfAll ? 0 : rank, end = isOfAll ? ranks : rank + 1; device < end; ++device) {
+  auto back = llvm::make_scope_exit([&] {
+    rank = outer;
+    isOfAll = false;
+  });
+  if (!isOfAll)
+    devices = {rank};
+  for (int64_t device : devices) {
     rank = device;
     dispatches[rank] += isOfAll;
     launch(kernel, arguments, op.span_);
@@ -169,16 +210,31 @@ Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body)
   return body();
 }
 
+/// A window is so many elements, which a parameter with other axes sees as it declares them.
+View Orchestrator::windowAs(const ir::TensorType &type, View view) {
+  std::vector<Number> shape;
+  for (const ir::ExprPtr &extent : type.shape_)
+    shape.emplace_back(ir::ConstantInt(extent).value_or(0));
+  bool isOther = buffers[view.buffer].pitch && shape.size() != view.shape.size() && view.isKnown() && view.isRowMajor();
+  if (!isOther || elementsOf(shape) != elementsOf(view.shape))
+    return view;
+  view.strides = denseStrides(shape);
+  view.shape = std::move(shape);
+  return view;
+}
+
 void Orchestrator::bindParameter(const ir::Function &function, const ir::VarPtr &param, const Held &argument,
                                  const ir::Span &span) {
   std::string who = function.name_ + ": argument " + param->name_hint_;
-  auto *view = std::get_if<View>(&argument);
+  auto *given = std::get_if<View>(&argument);
   auto type = ir::As<ir::TensorType>(param->type_);
-  if ((type != nullptr) != (view != nullptr))
+  if ((type != nullptr) != (given != nullptr))
     fail(span, who + (type ? " is no tensor" : " is a tensor, not a number"));
   held[param.get()] = argument;
   if (!type)
     return;
+  held[param.get()] = windowAs(*type, *given);
+  const View *view = std::get_if<View>(&held[param.get()]);
   if (type->shape_.size() != view->shape.size())
     fail(span, who + " expects " + std::to_string(type->shape_.size()) + " axes, not " + textOf(view->shape));
   for (size_t axis = 0; axis < view->shape.size(); ++axis) {

@@ -19,11 +19,12 @@ struct PlannedTensor {
   int64_t offset = 0;
   /// Elements; empty where they are row-major. Nothing for a stride that each launch gives.
   std::vector<std::optional<int64_t>> strides;
-  int64_t pitch = 0; ///< elements between the copies of two ranks behind the pointer; 0: there is one
+  int64_t pitch = 0;  ///< elements between the copies of two ranks behind the pointer; 0: there is one
+  unsigned group = 0; ///< of the devices that have a copy: which of the kernel's groups
 };
 
 /// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars; in a
-/// launch of blocks then the number of the block and how many they are; with windows then the number of the rank; then
+/// launch of blocks then the number of the block and how many they are; with windows then its rank in each group; then
 /// the extents and strides that each launch gives.
 struct PlannedKernel {
   std::string name;
@@ -33,14 +34,11 @@ struct PlannedKernel {
   bool isBlock = false;
   std::map<const pypto::ir::Var *, int64_t> symbols = {}; ///< extents that the function leaves open, but not the kernel
   std::vector<const pypto::ir::Var *> open = {};          ///< extents that each launch gives
-  int64_t ranks = 1;                                      ///< of the program
+  std::vector<int64_t> groups = {};                       ///< devices that share windows: how many ranks each group has
   std::map<std::string, std::string> peers = {}; ///< functions of the task by name: what their kernels are called
 
   /// Whether the last tensor is memory for the queues of the task.
   bool hasQueues = false;
-  bool takesRank() const {
-    return std::any_of(tensors.begin(), tensors.end(), [](const PlannedTensor &tensor) { return tensor.pitch != 0; });
-  }
 };
 
 /// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.
