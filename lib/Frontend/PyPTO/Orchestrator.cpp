@@ -41,7 +41,10 @@ Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr 
                            mlir::MLIRContext &context, const std::map<std::string, int64_t> &sizes, int64_t ranks)
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
       arch(arch), sizes(sizes), ranks(ranks), current(this->entry) {
-  if (decidesAtRunTime(*program, *this->entry) || (leavesOpen() && entry->level_ != ir::Level::HOST))
+  // What the host level reads is given when it is compiled.
+  bool isGiven = entry->level_ == ir::Level::HOST &&
+                 llvm::any_of(sizes, [](const auto &each) { return llvm::StringRef(each.first).contains('('); });
+  if ((decidesAtRunTime(*program, *this->entry) && !isGiven) || (leavesOpen() && entry->level_ != ir::Level::HOST))
     host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
 }
 
@@ -52,9 +55,12 @@ void Orchestrator::run() {
     auto type = ir::As<ir::TensorType>(param->type_);
     if (auto scalar = ir::As<ir::ScalarType>(param->type_)) {
       bool isIndex = scalar->dtype_ == pypto::DataType::INDEX;
+      std::vector<Number> shape(host ? 0 : 1, Number(1));
       buffers.push_back(
-          {param->name_hint_, {}, isIndex ? pypto::DataType::INT64 : scalar->dtype_, ir::ParamDirection::In});
-      arguments.emplace_back();
+          {param->name_hint_, shape, isIndex ? pypto::DataType::INT64 : scalar->dtype_, ir::ParamDirection::In});
+      arguments.push_back(givenElement(param->name_hint_, 0, scalar->dtype_).value_or(Held()));
+      if (!host && arguments.back().index() == 0)
+        fail(param->span_, "no run has said the number " + param->name_hint_);
       continue;
     }
     if (!type)
@@ -75,9 +81,9 @@ void Orchestrator::run() {
     setUpPorts();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Buffer &buffer = buffers[i];
-    if (ir::IsA<ir::ScalarType>(entry->params_[i]->type_))
+    if (bool isNumber = ir::IsA<ir::ScalarType>(entry->params_[i]->type_); isNumber && host)
       arguments[i] = buffer.memory;
-    else
+    else if (!isNumber)
       arguments[i] = View{unsigned(i), 0, {}, buffer.shape, denseStrides(buffer.shape), buffer.dtype};
     held[entry->params_[i].get()] = arguments[i];
   }

@@ -2,6 +2,7 @@
 #include "Orchestrator.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
 
@@ -24,6 +25,32 @@ std::optional<int64_t> Orchestrator::sizeOf(const ir::ExprPtr &extent, const ir:
   if (value && (*value < 1 || *value > most))
     fail(param.span_, "parameter " + param.name_hint_ + ": an extent of " + std::to_string(*value));
   return value;
+}
+
+std::optional<Held> Orchestrator::givenElement(const std::string &name, int64_t index, pypto::DataType dtype) const {
+  auto found = sizes.find(name + "(" + std::to_string(index) + ")");
+  if (found == sizes.end())
+    return std::nullopt;
+  return dtype.IsFloat() ? Held(llvm::bit_cast<double>(found->second)) : Held(found->second);
+}
+
+/// An element that the host level reads, of a tensor that no launch writes.
+Held Orchestrator::knownElement(const View &tensor, const std::vector<Number> &indices, const ir::Span &span) {
+  const Buffer &buffer = buffers[tensor.buffer];
+  int64_t place = tensor.offset;
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    int64_t index = indices[axis].known;
+    if (index < 0 || index >= tensor.shape[axis].known)
+      fail(span, "the run reads element " + std::to_string(index) + " of " + buffer.name + ", whose axis " +
+                     std::to_string(axis) + " has " + std::to_string(tensor.shape[axis].known));
+    place += index * tensor.strides[axis].known;
+  }
+  auto given =
+      buffer.direction == ir::ParamDirection::In ? givenElement(buffer.name, place, buffer.dtype) : std::nullopt;
+  if (!given)
+    fail(span, "the host level of several ranks reads elements of its In parameters, and " + buffer.name +
+                   " is none; let a kernel read it");
+  return *given;
 }
 
 bool Orchestrator::leavesOpen() const {

@@ -163,6 +163,25 @@ std::optional<double> apply(NodeKind kind, double a, double b) {
   }
 }
 
+std::optional<bool> compare(NodeKind kind, double a, double b) {
+  switch (kind) {
+  case NodeKind::Eq:
+    return a == b;
+  case NodeKind::Ne:
+    return a != b;
+  case NodeKind::Lt:
+    return a < b;
+  case NodeKind::Le:
+    return a <= b;
+  case NodeKind::Gt:
+    return a > b;
+  case NodeKind::Ge:
+    return a >= b;
+  default:
+    return std::nullopt;
+  }
+}
+
 double asDouble(const Held &value) {
   auto *integer = std::get_if<int64_t>(&value);
   return integer ? double(*integer) : std::get<double>(value);
@@ -196,6 +215,8 @@ Held Orchestrator::binary(const ir::BinaryExpr &op) {
       return *value;
   } else if (auto value = apply(op.kind(), asDouble(left), asDouble(right))) {
     return *value;
+  } else if (auto holds = compare(op.kind(), asDouble(left), asDouble(right))) {
+    return int64_t(*holds);
   }
   fail(op.span_, "this has no value: " + std::string(ir::OperatorText(op.kind())));
 }
@@ -244,6 +265,8 @@ Held Orchestrator::readElement(const ir::OpView &view, const ir::Call &op) {
   std::vector<Number> indices = numbersOf(view.Elements("indices"));
   if (indices.size() != tensor.shape.size())
     fail(op.span_, "a tensor of " + std::to_string(tensor.shape.size()) + " axes needs as many indices");
+  if (!host)
+    return knownElement(tensor, indices, op.span_);
   Number at = tensor.moving ? Number(tensor.moving) : Number();
   at = computed(NodeKind::Add, at, tensor.offset);
   for (size_t axis = 0; axis < indices.size(); ++axis)

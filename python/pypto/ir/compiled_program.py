@@ -12,6 +12,7 @@ from pypto.ir.extents import open_names, shape_of, sizes_of, viewed_only
 from pypto.pypto_core import DataType, ir
 from pypto.runtime import records
 
+_MOST_SIZES = 256  # sets of sizes for which a program is kept compiled
 _DIRECTIONS = {"in": ir.ParamDirection.In, "out": ir.ParamDirection.Out, "inout": ir.ParamDirection.InOut}
 
 
@@ -214,16 +215,22 @@ class CompiledProgram(Dispatch):
         given = {**dict(zip(names, args, strict=False)), **keywords}
         held = {name: read(f"{self._name}: argument {name}", value) for name, value in given.items()}
         shapes = {name: value.shape for name, value in held.items() if isinstance(value, Shaped)}
-        sizes = sizes_of(self._name, self._types, shapes, self._viewed)
+        sizes = sizes_of(self._name, self._types, shapes, self._viewed) | self._read_by_host(held)
         missing = [each for each in self._open if each not in sizes]
         if missing:
             raise ValueError(f"{self._name}: no argument says the extent {missing[0]}")
         return sizes
 
+    def _read_by_host(self, held):
+        """What of the arguments decides which launches there are, beside extents, by names as those have."""
+        return {}
+
     def _of_sizes(self, sizes):
         """The program for these sizes alone."""
         key = tuple(sorted(sizes.items()))
         if key not in self._sized:
+            if len(self._sized) >= _MOST_SIZES:
+                self._sized.pop(next(iter(self._sized)))
             self._sized[key] = type(self)(self.program, self._config, self.param_names, self._numbers, sizes)
         self._sized[key].recording = self.recording
         return self._sized[key]

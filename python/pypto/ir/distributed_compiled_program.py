@@ -6,6 +6,8 @@ from typing import Any
 
 from pypto.ir.bodies import statements_in_order
 from pypto.ir.compiled_program import CompiledProgram, main_of
+from pypto.ir.extents import element
+from pypto.ir.host_reads import host_reads, words
 from pypto.language.parser.diagnostics import UnsupportedFeatureError
 from pypto.language.parser.function_parser import returned_parameters, statements
 from pypto.pypto_core import ir
@@ -37,6 +39,8 @@ class DistributedConfig:
 class DistributedCompiledProgram(CompiledProgram):
     """A program of the host level, callable like every CompiledProgram; `ranks` says how many devices it has.
 
+    Numbers that it takes, and elements of its inputs that the host level reads, decide which launches there are: such a
+    program is compiled at the first call with each set of them, as it is for extents that it leaves open.
     Its SubWorkers, Python functions that the host level calls with tensors, are those of the program, or are bound by
     `prepare`.
     """
@@ -74,6 +78,20 @@ class DistributedCompiledProgram(CompiledProgram):
             return self(*args, **keywords)
         finally:
             self._bound, self._keeps = {}, False
+
+    def _find_open(self):
+        super()._find_open()
+        self._decisive = host_reads(self.program, main_of(self.program))
+        self._open += [element(name, 0) for name in self._decisive if element(name, 0) not in self._sizes]
+
+    def _read_by_host(self, held):
+        read = {}
+        for name in self._decisive:
+            if name in held:
+                is_number = isinstance(self._types[name], ir.ScalarType)
+                value = self._number(name, held[name]) if is_number else held[name]
+                read |= words(f"{self._name}: argument {name}", name, value)
+        return read
 
     def _of_sizes(self, sizes):
         made = super()._of_sizes(sizes)

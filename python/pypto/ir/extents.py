@@ -79,6 +79,11 @@ def open_names(types):
     return list(dict.fromkeys(symbol.name_hint for extent in extents for symbol in symbols_of(extent)))
 
 
+def element(name, index):
+    """The name of an element of a parameter, or of the number that it is (element 0), among sizes."""
+    return f"{name}({index})"
+
+
 def own_extent(name, axis):
     """The name of an extent that one parameter has for itself."""
     return f"{name}[{axis}]"
