@@ -204,7 +204,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator->kernels())
       withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
-    for (const PlannedKernel &kernel : orchestrator.kernels())
+    for (const PlannedKernel &kernel : orchestrator->kernels())
       joinPlanned(module, kernel);
   });
   return {std::move(kernels), orchestrator->hostModule(context)};
