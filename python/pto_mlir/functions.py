@@ -44,7 +44,10 @@ def import_with_bodies(model_def: str, transform: Callable[[str], dict]) -> dict
             with _rewritten(model_def, functions, has_lists) as path:
                 result = transform(path)
         except UserError as error:
-            last = UserError(str(error).replace(path, model_def))
+            now = UserError(str(error).replace(path, model_def))
+            if str(now) == str(first):  # the inliner left the operators as they are
+                break
+            last = now
             continue
         except RuntimeError:  # onnx's inliner does not take this model
             break

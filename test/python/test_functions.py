@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from pto_mlir import backend, compiler
+from pto_mlir import backend, compiler, functions
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 
@@ -12,11 +12,11 @@ N = helper.make_node
 OPSETS = [helper.make_opsetid("", 21), helper.make_opsetid("my.functions", 1)]
 
 
-def model(nodes, functions, shape=(2, 3), weights=()):
+def model(nodes, bodies, shape=(2, 3), weights=()):
     info = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
     result = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
     graph = helper.make_graph(nodes, "g", [info], [result], list(weights))
-    return helper.make_model(graph, opset_imports=OPSETS, ir_version=10, functions=functions)
+    return helper.make_model(graph, opset_imports=OPSETS, ir_version=10, functions=bodies)
 
 
 def function(name, inputs, outputs, nodes, attributes=()):
@@ -60,6 +60,27 @@ def test_bodies_of_operators():
     (got,) = backend.run_node(node, [scores, labels], opset_version=21)
     e = np.exp(scores.astype(np.float64))
     np.testing.assert_allclose(got, -np.log(e / e.sum(1, keepdims=True))[np.arange(4), labels], rtol=1e-5)
+
+
+def test_operators_that_the_inliner_leaves_in_a_body(tmp_path):
+    """CastLike in the body of AffineGrid has a body, too; with both, the inliner leaves AffineGrid as it is."""
+    inputs = [
+        helper.make_tensor_value_info("t", TensorProto.FLOAT, [2, 2, 3]),
+        helper.make_tensor_value_info("s", TensorProto.INT64, [4]),
+    ]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([N("AffineGrid", ["t", "s"], ["y"])], "g", inputs, [y])
+    onnx.save(helper.make_model(graph, opset_imports=OPSETS[:1], ir_version=10), tmp_path / "m.onnx")
+
+    def transform(path):
+        kinds = {node.op_type for node in onnx.load(path).graph.node}
+        refused = (
+            "AffineGrid, opset 21): is not supported" if "AffineGrid" in kinds else "CastLike, opset 21): lacks 's'"
+        )
+        raise UserError(f"{path}: node of output 'y' ({refused}")
+
+    with pytest.raises(UserError, match=r"AffineGrid(.|\n)*by its function's body: .*CastLike, opset 21\): lacks 's'"):
+        functions.import_with_bodies(str(tmp_path / "m.onnx"), transform)
 
 
 def test_what_no_body_helps():
@@ -114,9 +135,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_functions_that_are_none(what, tmp_path):
-    functions, reason = BROKEN[what]
+    bodies, reason = BROKEN[what]
     path = tmp_path / "m.onnx"
-    path.write_bytes(model([N("F0", ["x"], ["y"], domain="my.functions")], functions).SerializeToString())
+    path.write_bytes(model([N("F0", ["x"], ["y"], domain="my.functions")], bodies).SerializeToString())
     with pytest.raises(UserError, match=rf"^\S*m.onnx: .*{reason}.*$"):
         compiler.transform(str(path), "m", None, [], str(tmp_path / "m.mlir"), "")
     assert not (tmp_path / "m.mlir").exists()

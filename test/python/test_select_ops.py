@@ -234,6 +234,25 @@ def test_blocks_that_are_no_image(image, block, flags, reason, tmp_path):
         compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
 
 
+@pytest.mark.parametrize("align", [0, 1])
+@pytest.mark.parametrize("size", [[1, 3, 4, 5], [3, 1, 1, 7], [2, 1, 3, 4, 5], [1, 1, 2, 1, 1]])
+def test_affine_grids(size, align, tmp_path):
+    rank = len(size) - 2
+    feeds = {"t": ties(size[0], rank, rank + 1) / 2, "s": np.array(size, np.int64)}
+    feed = build(tmp_path / "m.onnx", "AffineGrid", feeds, ["s"], opset=20, align_corners=align)
+    (want,) = run_onnx(tmp_path / "m.onnx", feed).values()
+    np.testing.assert_allclose(converted(tmp_path, feed)[0], want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "theta, size", [([1, 2, 3], [2, 3, 4, 5]), ([1, 2, 3], [1, 3, 0, 5]), ([1, 3, 3], [1, 3, 4, 5])]
+)
+def test_affine_grids_that_are_refused(theta, size, tmp_path):
+    build(tmp_path / "m.onnx", "AffineGrid", {"t": ties(*theta), "s": np.array(size, np.int64)}, ["s"], opset=20)
+    with pytest.raises(UserError, match="takes matrices .N, 2, 3. for a size"):
+        compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+
+
 def test_reversed_sequences(tmp_path):
     feeds = {"x": ties(6, 4, 3), "l": np.array([6, 1, 3, 2], np.int64)}
     feed = build(tmp_path / "m.onnx", "ReverseSequence", feeds)
