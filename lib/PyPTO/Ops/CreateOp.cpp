@@ -240,7 +240,8 @@ ExprPtr Binder::scalar(const OpParam &param, ExprPtr value) const {
                ? value
                : std::make_shared<const ConstInt>(Wrapped(integer->value_, *wanted), *wanted, integer->span_);
   if (real && wanted->IsInt() && std::trunc(real->value_) == real->value_ && std::fabs(real->value_) < 0x1p53)
-    return std::make_shared<const ConstInt>(int64_t(real->value_), *wanted, real->span_); // a whole number
+    return std::make_shared<const ConstInt>(Wrapped(int64_t(real->value_), *wanted), *wanted,
+                                            real->span_); // a whole number
   DataType dtype = *ElementTypeOf(value->type_);
   CHECK_AS(TypeError, dtype.IsFloat() == wanted->IsFloat())
       << row.name << ": " << param.name << " is " << dtype.Name() << " beside " << wanted->Name()

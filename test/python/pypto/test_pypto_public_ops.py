@@ -38,14 +38,15 @@ def test_a_scalar_beside_a_mask_has_the_elements_of_the_source(platform):
 
 
 @both
+@pytest.mark.parametrize("scalar", [-3, -3.0])
 @pytest.mark.parametrize("name, dtype", [("UINT8", "u1"), ("UINT16", "u2"), ("UINT32", "u4")])
-def test_a_negative_scalar_beside_an_unsigned_tile_is_modulo_its_range(platform, name, dtype):
+def test_a_negative_scalar_beside_an_unsigned_tile_is_modulo_its_range(platform, name, dtype, scalar):
     kind = getattr(pl, name)
 
     @pl.jit
     def filled(y: pl.Out[pl.Tensor]):
         with pl.at(level=pl.Level.CORE_GROUP):
-            pl.store(pl.tile.full([8, 64], kind, -3), [0, 0], y)
+            pl.store(pl.tile.full([8, 64], kind, scalar), [0, 0], y)
         return y
 
     y = np.zeros((8, 64), dtype)
