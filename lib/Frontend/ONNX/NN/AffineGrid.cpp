@@ -1,5 +1,5 @@
-// AffineGrid: the coordinates of an image's pixels, moved by a matrix per batch, as a product. (The function body of the
-// operator, ONNX 1.16 to 1.19, loses a batch of 1.)
+// AffineGrid: the coordinates of an image's pixels, moved by a matrix per batch, as a product. (The function body of
+// the operator, ONNX 1.16 to 1.19, loses a batch of 1.)
 #include "../Registry.h"
 #include "pto_mlir/Support/ElementType.h"
 
@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-/// Pixel `i` of `count` in [-1, 1]: the middle of a pixel, or with its first and last one on the border. Of a single one
-/// on the border, onnxruntime takes the end.
+/// Pixel `i` of `count` in [-1, 1]: the middle of a pixel, or with its first and last one on the border. Of a single
+/// one on the border, onnxruntime takes the end.
 static double coordinate(int64_t i, int64_t count, bool onBorder) {
   if (!onBorder)
     return double(2 * i + 1) / double(count) - 1;
