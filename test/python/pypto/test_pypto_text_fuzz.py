@@ -1,6 +1,6 @@
 """Texts of programs with random damage: what parses prints and reads back as the same, all else is one placed error.
 
-$PTO_FUZZ_SECONDS says for how long (10); each text follows from its number alone, which a failure names."""
+$PTO_FUZZ_SECONDS says for how long (30); each text follows from its number alone, which a failure names."""
 
 import os
 import random
@@ -14,7 +14,7 @@ import pytest
 from pypto import ir
 from pypto.language.parser.diagnostics import ErrorRenderer, PlacedError
 
-SECONDS = float(os.environ.get("PTO_FUZZ_SECONDS", 10))
+SECONDS = float(os.environ.get("PTO_FUZZ_SECONDS", 30))
 FIRST = int(os.environ.get("PTO_FUZZ_FIRST", 0))
 SLOWEST = 2.0  # seconds, of a text of some hundred characters on a busy machine
 TEXTS = [
