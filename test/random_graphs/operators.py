@@ -12,6 +12,19 @@ from onnx.reference.ops import op_conv_transpose, op_resize
 from .model import attribute
 
 
+class AffineGrid(OpRun):
+    """The reference's grid is of float32."""
+
+    op_domain = ""
+
+    def _run(self, theta, size, align_corners=None):
+        image = [int(extent) for extent in size[2:]]
+        ends = [1 if align_corners else 1 - 1 / extent for extent in image]
+        axes = [np.linspace(-end, end, extent) for end, extent in zip(ends, image, strict=True)]
+        pixels = [*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(image)]
+        return (np.einsum("nij,j...->n...i", theta, np.stack(pixels)),)
+
+
 class GlobalLpPool(OpRun):
     """The reference has none."""
 
@@ -118,7 +131,7 @@ class Resize(op_resize.Resize):
 
 
 _erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
-NEW_OPS = [ConvTranspose, Erf, Gelu, Gemm, GlobalLpPool, LRN, MeanVarianceNormalization, ReduceMean, Resize]
+NEW_OPS = [AffineGrid, ConvTranspose, Erf, Gelu, Gemm, GlobalLpPool, LRN, MeanVarianceNormalization, ReduceMean, Resize]
 
 
 def rounded_inside(node: onnx.NodeProto, inputs: list[np.ndarray], opset: int, unit: float) -> np.ndarray | float:

@@ -188,6 +188,17 @@ def resize(d: Draw, op: str = "Resize") -> list[str]:
     return d.add(op, inputs, mode=mode, coordinate_transformation_mode=form, **more)
 
 
+def affine_grid(d: Draw) -> list[str]:
+    dims, batch = 2 + int(d.rng.integers(2)), int(d.rng.integers(1, 3))
+    kind = d.kind([k for k in d.kinds("AffineGrid") if k in FLOATS])
+    image = [int(d.rng.integers(2, 5)) for _ in range(dims)]  # onnxruntime and the body disagree about single pixels
+    return d.add(
+        "AffineGrid",
+        [d.new(kind, [batch, dims, dims + 1], -1, 1), d.ints(batch, 3, *image)],
+        align_corners=int(d.rng.integers(2)),
+    )
+
+
 def grid_sample(d: Draw) -> list[str]:
     kind = d.kind([k for k in d.kinds("GridSample") if k in FLOATS])
     n, c, h, w = d.shape(4, 200)
@@ -265,6 +276,7 @@ RECIPES = {
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "Resize": resize,
+    "AffineGrid": affine_grid,
     "GridSample": grid_sample,
     "Col2Im": col2im,
     "Attention": attention,
