@@ -94,6 +94,26 @@ std::vector<int64_t> Orchestrator::integersOf(const std::vector<ir::ExprPtr> &li
 
 namespace {
 
+/// The comparison of two numbers; nothing for other operators.
+template <class T> std::optional<bool> compare(NodeKind kind, T a, T b) {
+  switch (kind) {
+  case NodeKind::Eq:
+    return a == b;
+  case NodeKind::Ne:
+    return a != b;
+  case NodeKind::Lt:
+    return a < b;
+  case NodeKind::Le:
+    return a <= b;
+  case NodeKind::Gt:
+    return a > b;
+  case NodeKind::Ge:
+    return a >= b;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// The operator on two integers; nothing where it has no result.
 std::optional<int64_t> apply(NodeKind kind, int64_t a, int64_t b) {
   int64_t result = 0;
@@ -113,18 +133,6 @@ std::optional<int64_t> apply(NodeKind kind, int64_t a, int64_t b) {
     return std::min(a, b);
   case NodeKind::Max:
     return std::max(a, b);
-  case NodeKind::Eq:
-    return a == b;
-  case NodeKind::Ne:
-    return a != b;
-  case NodeKind::Lt:
-    return a < b;
-  case NodeKind::Le:
-    return a <= b;
-  case NodeKind::Gt:
-    return a > b;
-  case NodeKind::Ge:
-    return a >= b;
   case NodeKind::And:
     return a && b;
   case NodeKind::Or:
@@ -140,7 +148,7 @@ std::optional<int64_t> apply(NodeKind kind, int64_t a, int64_t b) {
   case NodeKind::BitShiftRight:
     return b < 0 || b > 63 ? std::nullopt : std::optional(a >> b);
   default:
-    return std::nullopt;
+    return compare(kind, a, b);
   }
 }
 
@@ -158,25 +166,6 @@ std::optional<double> apply(NodeKind kind, double a, double b) {
     return std::min(a, b);
   case NodeKind::Max:
     return std::max(a, b);
-  default:
-    return std::nullopt;
-  }
-}
-
-std::optional<bool> compare(NodeKind kind, double a, double b) {
-  switch (kind) {
-  case NodeKind::Eq:
-    return a == b;
-  case NodeKind::Ne:
-    return a != b;
-  case NodeKind::Lt:
-    return a < b;
-  case NodeKind::Le:
-    return a <= b;
-  case NodeKind::Gt:
-    return a > b;
-  case NodeKind::Ge:
-    return a >= b;
   default:
     return std::nullopt;
   }
