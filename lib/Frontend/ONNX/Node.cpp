@@ -188,12 +188,13 @@ LogicalResult Node::hostBinary(StringRef kernel, StringRef reason) {
       host(outputName(), kernel, {input(0), input(1)}, RankedTensorType::get(shape, a.getElementType()), reason));
 }
 
+static bool isEmpty(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 0; }
+
 Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   OpBuilder &b = builder();
   MLIRContext *context = b.getContext();
   if (llvm::is_contained(operands, Value()))
     return {};
-  auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
   if (llvm::any_of(operands, isEmpty))
     return ofNothing(opName, name, operands, attributes);
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
@@ -272,7 +273,6 @@ std::optional<Value> Node::convOfZeros(StringRef op, StringRef name, ValueRange 
   bool transposed = op == top::ConvTransposeOp::getOperationName();
   if (!transposed && op != top::ConvOp::getOperationName())
     return std::nullopt;
-  auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
   if (llvm::none_of(operands.take_front(2), isEmpty)) // an empty bias
     return std::nullopt;
   // Channels that only one of the two lacks are an error, which the op reports.
@@ -341,8 +341,7 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
     return top::createConstant(b, loc, name, Importer::emptyWeight(type));
   if (opName == top::ConcatOp::getOperationName()) {
     SmallVector<Value> parts;
-    llvm::copy_if(operands, std::back_inserter(parts),
-                  [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
+    llvm::copy_if(operands, std::back_inserter(parts), [](Value part) { return !isEmpty(part); });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
   // A product of nothing with a bias is the bias.
