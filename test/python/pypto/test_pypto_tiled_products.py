@@ -51,14 +51,11 @@ def test_tiles_that_l0_does_not_hold(platform, m, k, n, dtype):
     check(d, expected + bias)
 
 
-@both
-@pytest.mark.parametrize("transposed", ["", "a", "b"])
-@pytest.mark.parametrize("batch", [(2,), (2, 3)])
-def test_batches_of_tiles(platform, transposed, batch):
-    m, k, n = 32, 48, 64
+def check_factors_in_l1(platform, batch, m, k, n, transposed):
+    """The product of two tiles in L1, of matrices or batches of them, one of which may be stored transposed."""
     shape_a = [*batch, k, m] if transposed == "a" else [*batch, m, k]
     shape_b = [*batch, n, k] if transposed == "b" else [*batch, k, n]
-    zeros = [0] * len(shape_a)
+    zeros, batched = [0] * len(shape_a), len(batch) > 0
 
     @pl.jit
     def product(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
@@ -69,7 +66,10 @@ def test_batches_of_tiles(platform, transposed, batch):
                 left = pl.tile.transpose_view(left)
             if transposed == "b":
                 right = pl.tile.transpose_view(right)
-            c = pl.store(pl.batch_matmul(left, right), zeros, c)
+            if batched:
+                c = pl.store(pl.batch_matmul(left, right), zeros, c)
+            else:
+                c = pl.store(pl.matmul(left, right), zeros, c)
         return c
 
     a, b, c = numbers(*shape_a), numbers(*shape_b, seed=1), np.zeros([*batch, m, n], np.float32)
@@ -77,6 +77,13 @@ def test_batches_of_tiles(platform, transposed, batch):
     left = np.swapaxes(a, -1, -2) if transposed == "a" else a
     right = np.swapaxes(b, -1, -2) if transposed == "b" else b
     check(c, left.astype(np.float64) @ right)
+
+
+@both
+@pytest.mark.parametrize("transposed", ["", "a", "b"])
+@pytest.mark.parametrize("batch", [(2,), (2, 3)])
+def test_batches_of_tiles(platform, transposed, batch):
+    check_factors_in_l1(platform, batch, 32, 48, 64, transposed)
 
 
 @both
@@ -102,30 +109,7 @@ def test_factors_that_l1_does_not_hold(platform, transposed, batch):
     """The greater factor takes 1 MiB in all, where L1 has 512 KiB."""
     m, k, n = (32, 64, 4096) if transposed == "b" else (4096, 64, 32)
     m, n = (m, n) if not batch else (m // 4, n) if transposed != "b" else (m, n // 4)
-    shape_a = [*batch, k, m] if transposed == "a" else [*batch, m, k]
-    shape_b = [*batch, n, k] if transposed == "b" else [*batch, k, n]
-    zeros, batched = [0] * len(shape_a), len(batch) > 0
-
-    @pl.jit
-    def product(a: pl.Tensor, b: pl.Tensor, c: pl.Out[pl.Tensor]):
-        with pl.at(level=pl.Level.CORE_GROUP):
-            left = pl.load(a, zeros, shape_a, target_memory=pl.Mem.Mat)
-            right = pl.load(b, zeros, shape_b, target_memory=pl.Mem.Mat)
-            if transposed == "a":
-                left = pl.tile.transpose_view(left)
-            if transposed == "b":
-                right = pl.tile.transpose_view(right)
-            if batched:
-                c = pl.store(pl.batch_matmul(left, right), zeros, c)
-            else:
-                c = pl.store(pl.matmul(left, right), zeros, c)
-        return c
-
-    a, b, c = numbers(*shape_a), numbers(*shape_b, seed=1), np.zeros([*batch, m, n], np.float32)
-    run(product, a, b, c, platform=platform)
-    left = np.swapaxes(a, -1, -2) if transposed == "a" else a
-    right = np.swapaxes(b, -1, -2) if transposed == "b" else b
-    check(c, left.astype(np.float64) @ right)
+    check_factors_in_l1(platform, batch, m, k, n, transposed)
 
 
 @both
