@@ -63,7 +63,7 @@ def test_the_mean_that_a_normalisation_takes_away():
 
 
 def test_where_the_reference_is_wrong():
-    """Groups of a transposed convolution, integers beyond 2^53, weights of a cubic Resize."""
+    """Groups of a transposed convolution, integers beyond 2^53, weights of a cubic Resize, statistics of groups."""
     x, w, b = _drawn([2, 6, 3, 4]), _drawn([6, 5, 2, 3]), _drawn([10])
     graph = _node("ConvTranspose", {"x": x, "w": w, "b": b}, group=2)
     np.testing.assert_allclose(trace(graph, "F32")["y0"].array, references.onnxruntime_outputs(graph)["y0"], rtol=1e-5)
@@ -75,6 +75,11 @@ def test_where_the_reference_is_wrong():
     graph.nodes[0].input[:] = ["x", "", "s"]
     at = 2 * 3 / 5 - 1
     assert abs(trace(graph, "F32")["y0"].array[0, 0, 0, 2] - ((1.25 * at - 2.25) * at * at + 1)) < 1e-12
+    for opset, scale in ((18, [-2, 3]), (21, [-2, -2, 3, 3])):
+        inputs = {"x": np.float32([[[2.5], [1.5], [0], [0]]]), "s": np.float32(scale), "b": np.float32(scale)}
+        graph = _node("GroupNormalization", inputs, opset=opset, epsilon=0.25, num_groups=2)
+        wanted = [-2 - 2**0.5, -2 + 2**0.5, 3, 3]  # the variances are 1/4 and 0
+        np.testing.assert_allclose(trace(graph, "F32")["y0"].array.ravel(), wanted, rtol=1e-14)
 
 
 def test_a_wrong_number_is_found_and_reduced(monkeypatch):

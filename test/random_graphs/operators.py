@@ -46,6 +46,21 @@ class LRN(OpRun):
         return (x / (bias + alpha / size * sums) ** beta,)
 
 
+class GroupNormalization(OpRun):
+    """The reference's body computes the statistics in the type of `stash_type`, float32 by default, and the variance
+    as a difference of means."""
+
+    op_domain = ""
+
+    def _run(self, x, scale, bias, epsilon=None, num_groups=None, stash_type=None):
+        groups = x.reshape(x.shape[0], num_groups, -1)
+        variance = np.var(groups, axis=2, keepdims=True)
+        normal = ((groups - np.mean(groups, axis=2, keepdims=True)) / np.sqrt(variance + epsilon)).reshape(x.shape)
+        # Before opset 21 scale and bias have an element for each group.
+        scale, bias = (np.repeat(p, x.shape[1] // p.size).reshape(-1, *[1] * (x.ndim - 2)) for p in (scale, bias))
+        return (normal * scale + bias,)
+
+
 class MeanVarianceNormalization(OpRun):
     """The reference's body computes in float32."""
 
@@ -131,7 +146,19 @@ class Resize(op_resize.Resize):
 
 
 _erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
-NEW_OPS = [AffineGrid, ConvTranspose, Erf, Gelu, Gemm, GlobalLpPool, LRN, MeanVarianceNormalization, ReduceMean, Resize]
+NEW_OPS = [
+    AffineGrid,
+    ConvTranspose,
+    Erf,
+    Gelu,
+    Gemm,
+    GlobalLpPool,
+    GroupNormalization,
+    LRN,
+    MeanVarianceNormalization,
+    ReduceMean,
+    Resize,
+]
 
 
 def rounded_inside(node: onnx.NodeProto, inputs: list[np.ndarray], opset: int, unit: float) -> np.ndarray | float:
