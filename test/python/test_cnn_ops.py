@@ -414,3 +414,27 @@ def test_chain(chain, mode, cores, tmp_path):
     read = {name for node in net.nodes for name in node.input}
     net.outputs = [node.output[0] for node in net.nodes if node.output[0] not in read]
     check(net, tmp_path, mode, cores)
+
+
+@pytest.mark.parametrize("mode,cores", [("F32", 1), ("F16", 24)])
+def test_residual_block_of_three_dimensions(mode, cores, tmp_path):
+    # Two images; windows over the depth with a stride, of groups and of one element; the depth stays channels-last.
+    net = Net(17, x=[2, 6, 5, 7, 6])
+    net.add("Conv", "x", rand(8, 6, 3, 3, 3, seed=1) / 8, rand(8, seed=2), pads=[1, 1, 1, 1, 1, 1])
+    operands = [
+        ("Relu", [], {}),
+        ("Conv", [rand(8, 4, 3, 1, 3, seed=3) / 4], {"group": 2, "pads": [1, 0, 1, 1, 0, 1]}),
+        ("Conv", [rand(8, 8, 1, 3, 3, seed=4) / 8], {"pads": [0, 1, 1, 0, 1, 1]}),
+        ("Add", ["y1"], {}),
+        ("Conv", [rand(5, 8, 2, 2, 2, seed=5) / 8], {"strides": [2, 1, 2]}),
+    ]
+    for op, others, attributes in operands:
+        names = [net.nodes[-1].output[0]]
+        for value in others:
+            names.append(value if isinstance(value, str) else f"w{len(net.weights)}")
+            if not isinstance(value, str):
+                net.weights.append(numpy_helper.from_array(value, names[-1]))
+        output = f"y{len(net.nodes)}"
+        net.nodes.append(helper.make_node(op, names, [output], name=f"{op}_{output}", **attributes))
+    net.outputs = [net.nodes[-1].output[0]]
+    check(net, tmp_path, mode, cores)

@@ -4,7 +4,7 @@
 // Three taps in the first dimension become channels; its four positions part of the batch.
 // CHECK-LABEL: @conv_3d
 // CHECK: top.pad %{{.*}} {pads = array<i64: 0, 0, 1, 0, 0, 0, 0, 1, 0, 0>
-// CHECK: top.concat {{.*}} {axis = 2 : i64} {{.*}} -> tensor<1x1x3x2x4x5x6xf32>
+// CHECK: top.concat {{.*}} {axis = 1 : i64} {{.*}} -> tensor<1x6x4x5x6xf32>
 // CHECK: top.conv {{.*}} (tensor<4x6x5x6xf32>, tensor<7x6x3x3xf32>, tensor<7xf32>) -> tensor<4x7x3x4xf32>
 // CHECK: top.permute {{.*}} -> tensor<1x7x4x3x4xf32>
 func.func @conv_3d(%x: tensor<1x2x4x5x6xf32>, %w: tensor<7x2x3x3x3xf32>, %b: tensor<7xf32>) -> tensor<1x7x4x3x4xf32> {

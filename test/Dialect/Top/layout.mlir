@@ -156,3 +156,33 @@ func.func @few_dimensions(%x: tensor<f32>, %y: tensor<3xf32>, %z: tensor<3x2xf32
   %2 = top.permute %z {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
   return %0, %1, %2 : tensor<f32>, tensor<3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// Of two convolutions over three dimensions, whose first one is part of the batch (top-decompose), what stands between
+// them is channels-last: the ways from and to the batch are reshapes.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = top.conv {{.*}} -> tensor<4x5x6x3xf32>
+// CHECK: %[[D:.*]] = top.reshape %[[A]] {shape = array<i64: 2, 2, 5, 6, 3>} {{.*}} loc(fused<"NHWC">["first"])
+// CHECK: %[[R:.*]] = top.relu %[[D]] {{.*}} -> tensor<2x2x5x6x3xf32>
+// CHECK: %[[P:.*]] = top.pad %[[R]] {pads = array<i64: 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>} {{.*}} -> tensor<2x3x5x6x3xf32>
+// CHECK: %[[B:.*]] = top.reshape %[[P]] {shape = array<i64: 6, 5, 6, 3>}
+// CHECK: %[[C:.*]] = top.conv %[[B]], {{.*}} -> tensor<6x5x6x2xf32>
+// CHECK: %[[E:.*]] = top.reshape %[[C]] {shape = array<i64: 2, 3, 5, 6, 2>}
+// CHECK: %[[Y:.*]] = top.permute %[[E]] {perm = array<i64: 0, 4, 1, 2, 3>} {{.*}} loc("second")
+// CHECK: return %[[Y]]
+func.func @main(%x: tensor<4x2x5x6xf32>) -> tensor<2x2x3x5x6xf32> {
+  %w0 = arith.constant dense<0.5> : tensor<3x2x1x1xf32>
+  %w1 = arith.constant dense<0.5> : tensor<2x3x1x1xf32>
+  %0 = top.conv %x, %w0 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<4x2x5x6xf32>, tensor<3x2x1x1xf32>) -> tensor<4x3x5x6xf32>
+  %1 = top.reshape %0 {shape = array<i64: 2, 2, 3, 5, 6>} : (tensor<4x3x5x6xf32>) -> tensor<2x2x3x5x6xf32>
+  %2 = top.permute %1 {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x2x3x5x6xf32>) -> tensor<2x3x2x5x6xf32> loc("first")
+  %3 = top.relu %2 : (tensor<2x3x2x5x6xf32>) -> tensor<2x3x2x5x6xf32> loc("relu")
+  %4 = top.pad %3 {pads = array<i64: 0, 0, 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x2x5x6xf32>) -> tensor<2x3x3x5x6xf32>
+  %5 = top.permute %4 {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x3x3x5x6xf32>) -> tensor<2x3x3x5x6xf32>
+  %6 = top.reshape %5 {shape = array<i64: 6, 3, 5, 6>} : (tensor<2x3x3x5x6xf32>) -> tensor<6x3x5x6xf32>
+  %7 = top.conv %6, %w1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<6x3x5x6xf32>, tensor<2x3x1x1xf32>) -> tensor<6x2x5x6xf32>
+  %8 = top.reshape %7 {shape = array<i64: 2, 3, 2, 5, 6>} : (tensor<6x2x5x6xf32>) -> tensor<2x3x2x5x6xf32>
+  %9 = top.permute %8 {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x3x2x5x6xf32>) -> tensor<2x2x3x5x6xf32> loc("second")
+  return %9 : tensor<2x2x3x5x6xf32>
+}

@@ -24,6 +24,7 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
     for (bool columnsOuter : {false, true}) {
       RewritePatternSet push(context);
       layout::populatePushPermutes(push, {columnsOuter});
+      layout::populateDepthPermutes(push, {columnsOuter});
       pushPatterns[columnsOuter] = FrozenRewritePatternSet(std::move(push));
     }
     RewritePatternSet reshape(context);

@@ -75,8 +75,14 @@ Value stackTaps(Chain &chain, Value input, size_t i, ArrayRef<int64_t> starts, i
                 int64_t group) {
   ArrayRef<int64_t> shape = shapeOf(input);
   int64_t channels = shape[1] / group, taps = starts.size();
-  // [N, G, 1, C, spatial..] of each tap.
   SmallVector<Value> slices;
+  // Channels as they are, which top-layout carries through to channels-last.
+  if (group == 1) {
+    for (int64_t start : starts)
+      slices.push_back(chain.slice(input, 2 + i, start, out, stride));
+    return chain.concat(slices, 1);
+  }
+  // [N, G, 1, C, spatial..] of each tap.
   for (int64_t start : starts) {
     Value tap = chain.slice(input, 2 + i, start, out, stride);
     slices.push_back(chain.reshape(tap, withDim(shapeOf(tap), 1, {group, 1, channels})));

@@ -51,6 +51,10 @@ llvm::SmallVector<llvm::StringRef> adoptPermutes(mlir::func::FuncOp func, Order 
 /// 3. Sinks these permutes through layout-agnostic ops; inverse permutes cancel.
 void populatePushPermutes(mlir::RewritePatternSet &patterns, Order order);
 
+/// Likewise where a dimension goes into the batch or comes from it (top-decompose, of more than two spatial
+/// dimensions).
+void populateDepthPermutes(mlir::RewritePatternSet &patterns, Order order);
+
 /// 4. Turns permutes that move only unit dimensions into reshapes, and merges reshapes.
 void populateReshapePermutes(mlir::RewritePatternSet &patterns);
 
