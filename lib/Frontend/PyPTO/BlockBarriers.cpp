@@ -1,6 +1,8 @@
 #include "BlockBarriers.h"
 
+#include "BlockPhases.h"
 #include "Plan.h"
+#include "TensorsToTiles.h"
 #include "TileNodes.h"
 #include "Types.h"
 
@@ -17,24 +19,6 @@ namespace {
 
 using Tensors = std::set<const ir::Var *>;
 
-bool isBarrier(const ir::StmtPtr &stmt) {
-  auto call = ir::As<ir::Call>(expressionOf(stmt));
-  return call && call->op_->name_ == "system.syncall";
-}
-
-/// The barriers of a statement.
-class BarrierFinder : public ir::IRVisitor {
-public:
-  std::vector<ir::CallPtr> found;
-
-protected:
-  void VisitExpr_(const ir::CallPtr &op) override {
-    if (op->op_->name_ == "system.syncall")
-      found.push_back(op);
-    ir::IRVisitor::VisitExpr_(op);
-  }
-};
-
 class BarrierRemover : public ir::IRMutator {
 protected:
   ir::StmtPtr VisitStmt_(const ir::SeqStmtsPtr &op) override {
@@ -46,44 +30,23 @@ protected:
   }
 };
 
-/// The tensors that views are parts of.
-class ViewCollector : public ir::IRVisitor {
-public:
-  TensorRoots roots;
-
-protected:
-  void VisitStmt_(const ir::AssignStmtPtr &op) override {
-    auto call = ir::As<ir::Call>(op->value_);
-    if (!call || !isViewOfTensor(call->op_->name_))
-      return;
-    if (auto whole = ir::As<ir::Var>(call->args_[0]))
-      roots[op->var_.get()] = whole.get();
-  }
-};
-
 /// What a block runs.
 class Unit {
 public:
-  explicit Unit(const ir::StmtPtr &body) : body(body), roots(tensorRoots(body)) {
-    ViewCollector views;
-    views.VisitStmt(body);
-    roots.insert(views.roots.begin(), views.roots.end());
+  explicit Unit(const ir::StmtPtr &body) : body(body), roots(viewRoots(body)) {
     for (const ir::VarPtr &var : freeVariables(body))
       shared.insert(var.get());
   }
 
-  /// The body without barriers.
-  ir::StmtPtr withoutBarriers() const {
+  /// Whether a barrier orders what blocks do with a tensor that several of them have.
+  bool isOrdered() const {
     std::vector<ir::StmtPtr> stmts = ir::FlattenStmts(body);
-    for (size_t i = 0; i < stmts.size(); ++i) {
-      BarrierFinder barriers;
-      barriers.VisitStmt(stmts[i]);
+    for (size_t i = 0; i < stmts.size(); ++i)
       // What holds a barrier is in front of it and behind it.
-      if (!barriers.found.empty())
-        check({stmts.begin(), stmts.begin() + long(i) + 1}, {stmts.begin() + long(i), stmts.end()},
-              barriers.found.front()->span_);
-    }
-    return BarrierRemover().VisitStmt(body);
+      if (holdsBarrier(stmts[i]) &&
+          isOrdered({stmts.begin(), stmts.begin() + long(i) + 1}, {stmts.begin() + long(i), stmts.end()}))
+        return true;
+    return false;
   }
 
 private:
@@ -101,15 +64,12 @@ private:
         found.insert(root);
     return found;
   }
-  void check(const std::vector<ir::StmtPtr> &front, const std::vector<ir::StmtPtr> &behind,
-             const ir::Span &span) const {
+  bool isOrdered(const std::vector<ir::StmtPtr> &front, const std::vector<ir::StmtPtr> &behind) const {
     Accesses before = accessesOf(front), after = accessesOf(behind);
-    for (const ir::Var *tensor : shared)
-      if ((before.written.count(tensor) && (after.read.count(tensor) || after.written.count(tensor))) ||
-          (before.read.count(tensor) && after.written.count(tensor)))
-        fail(span,
-             "a barrier that orders what blocks do with " + tensor->name_hint_ +
-                 " is not lowered yet, since blocks run one after another; make what is behind it a second scope");
+    return llvm::any_of(shared, [&](const ir::Var *tensor) {
+      return (before.written.count(tensor) && (after.read.count(tensor) || after.written.count(tensor))) ||
+             (before.read.count(tensor) && after.written.count(tensor));
+    });
   }
 
   ir::StmtPtr body;
@@ -117,48 +77,194 @@ private:
   Tensors shared; ///< that are not made by the block
 };
 
-/// Scopes of blocks, and kernels.
-class Units : public ir::IRMutator {
+/// The body of a kernel in the place of its call.
+class Inlined : public ir::IRMutator {
 public:
-  ir::FunctionPtr VisitFunction(const ir::FunctionPtr &function) override {
-    BarrierFinder barriers;
-    barriers.VisitStmt(function->body_);
-    if (barriers.found.empty())
-      return function;
-    if (function->func_type_ == ir::FunctionType::AIC || function->func_type_ == ir::FunctionType::AIV)
-      fail(barriers.found.front()->span_, "a barrier of a function for one kind of core is not lowered yet; leave the "
-                                          "kind of core to the compiler");
-    ir::FunctionPtr scoped = ir::IRMutator::VisitFunction(function);
-    auto made = std::make_shared<ir::Function>(*scoped);
-    made->body_ = Unit(scoped->body_).withoutBarriers();
-    return made;
+  Inlined(const ir::Function &kernel, const ir::Call &call) {
+    for (size_t i = 0; i < kernel.params_.size(); ++i)
+      bind(kernel.params_[i], call.args_[i]);
+    body = VisitStmt(kernel.body_);
   }
+  ir::StmtPtr body;
+  std::vector<ir::ExprPtr> returned;
+
+protected:
+  ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override {
+    auto found = arguments.find(op.get());
+    return found == arguments.end() ? ir::IRMutator::VisitExpr_(op) : found->second;
+  }
+  ir::ExprPtr VisitExpr_(const ir::CallPtr &op) override {
+    ir::ExprPtr made = ir::IRMutator::VisitExpr_(op);
+    ir::TypePtr type = typed(op->type_);
+    if (type == op->type_)
+      return made;
+    auto call = std::make_shared<ir::Call>(*ir::As<ir::Call>(made));
+    call->type_ = type;
+    return call;
+  }
+  ir::VarPtr VisitDef(const ir::VarPtr &var) override {
+    ir::TypePtr type = typed(var->type_);
+    if (auto carried = ir::As<ir::IterArg>(var))
+      return std::make_shared<const ir::IterArg>(var->name_hint_, type, VisitExpr(carried->initValue_), var->span_);
+    return std::make_shared<const ir::Var>(var->name_hint_, type, var->span_);
+  }
+  ir::StmtPtr VisitStmt_(const ir::ReturnStmtPtr &op) override {
+    for (const ir::ExprPtr &value : op->value_)
+      returned.push_back(VisitExpr(value));
+    return std::make_shared<const ir::SeqStmts>(std::vector<ir::StmtPtr>(), op->span_);
+  }
+
+private:
+  /// A parameter, and the extents that it leaves open.
+  void bind(const ir::VarPtr &param, const ir::ExprPtr &argument) {
+    arguments[param.get()] = argument;
+    const std::vector<ir::ExprPtr> *extents = ir::ShapeOf(param->type_), *given = ir::ShapeOf(argument->type_);
+    for (size_t axis = 0; extents && given && axis < std::min(extents->size(), given->size()); ++axis)
+      if (auto symbol = ir::As<ir::Var>((*extents)[axis]))
+        arguments.emplace(symbol.get(), (*given)[axis]);
+  }
+  bool map(std::vector<ir::ExprPtr> &extents) {
+    bool changed = false;
+    for (ir::ExprPtr &extent : extents) {
+      ir::ExprPtr made = VisitExpr(extent);
+      changed |= made != extent;
+      extent = made;
+    }
+    return changed;
+  }
+  ir::TypePtr typed(const ir::TypePtr &type) {
+    if (auto tile = ir::As<ir::TileType>(type); tile && tile->tile_view_) {
+      ir::TileView view = *tile->tile_view_;
+      if (map(view.valid_shape))
+        return std::make_shared<const ir::TileType>(tile->shape_, tile->dtype_, tile->memref_, view,
+                                                    tile->memory_space_);
+    }
+    if (auto tensor = ir::As<ir::TensorType>(type); tensor && !ir::IsA<ir::DistributedTensorType>(type)) {
+      std::vector<ir::ExprPtr> shape = tensor->shape_;
+      std::optional<ir::TensorView> view = tensor->tensor_view_;
+      bool changed = map(shape);
+      if (view && (map(view->valid_shape) | map(view->stride) | changed))
+        return std::make_shared<const ir::TensorType>(shape, tensor->dtype_, tensor->memref_, view);
+      if (changed)
+        return std::make_shared<const ir::TensorType>(shape, tensor->dtype_, tensor->memref_);
+    }
+    return type;
+  }
+
+  std::map<const ir::Var *, ir::ExprPtr> arguments;
+};
+
+using Kernels = std::map<std::string, ir::FunctionPtr>;
+
+/// The kernel of `kernels` that a statement calls, and the call; null for others.
+std::pair<ir::FunctionPtr, ir::CallPtr> calledBy(const ir::StmtPtr &stmt, const Kernels &kernels) {
+  auto call = ir::As<ir::Call>(expressionOf(stmt));
+  auto name = call ? ir::As<ir::GlobalVar>(call->op_) : nullptr;
+  auto found = name ? kernels.find(name->name_) : kernels.end();
+  return found == kernels.end() ? std::pair<ir::FunctionPtr, ir::CallPtr>() : std::pair(found->second, call);
+}
+
+/// Scopes of blocks with the barriers of theirs, and of the kernels that they call.
+class Scopes : public ir::IRMutator {
+public:
+  explicit Scopes(const Kernels &kernels) : kernels(kernels) {}
+  std::set<std::string> called; ///< of `kernels`: outside of scopes of blocks, where barriers order nothing
+  std::set<std::string> inlined;
 
 protected:
   ir::StmtPtr VisitScopeStmt_(const ir::ScopeStmtPtr &op) override {
+    auto blocks = ir::As<ir::SpmdScopeStmt>(op);
+    if (blocks)
+      for (const ir::StmtPtr &stmt : ir::FlattenStmts(blocks->body_))
+        if (auto [kernel, call] = calledBy(stmt, kernels); kernel)
+          return inlineCall(*blocks, stmt, *kernel, *call);
     ir::StmtPtr inner = ir::IRMutator::VisitScopeStmt_(op);
-    auto blocks = ir::As<ir::SpmdScopeStmt>(inner);
+    blocks = ir::As<ir::SpmdScopeStmt>(inner);
     if (!blocks)
       return inner;
-    auto made = std::make_shared<ir::SpmdScopeStmt>(*blocks);
-    if (ir::InCoreScopeStmtPtr kernel = ir::KernelOfBlocks(*blocks)) {
-      auto bare = std::make_shared<ir::InCoreScopeStmt>(*kernel);
-      bare->body_ = Unit(kernel->body_).withoutBarriers();
-      made->body_ = bare;
-    } else {
-      made->body_ = Unit(blocks->body_).withoutBarriers();
-    }
-    return made;
+    ir::InCoreScopeStmtPtr kernel = ir::KernelOfBlocks(*blocks);
+    if (Unit(kernel ? kernel->body_ : blocks->body_).isOrdered())
+      return cutAtBarriers(*blocks);
+    return BarrierRemover().VisitStmt(inner);
   }
+  ir::ExprPtr VisitExpr_(const ir::CallPtr &op) override {
+    if (auto name = ir::As<ir::GlobalVar>(op->op_))
+      called.insert(name->name_);
+    return ir::IRMutator::VisitExpr_(op);
+  }
+  ir::ExprPtr VisitExpr_(const ir::SubmitPtr &op) override {
+    auto name = ir::As<ir::GlobalVar>(op->op_);
+    if (name && kernels.count(name->name_) && op->core_num_)
+      fail(op->span_, name->name_ +
+                          " has a barrier that orders what blocks do, which pl.submit does not launch; call it "
+                          "in pl.spmd");
+    return ir::IRMutator::VisitExpr_(op);
+  }
+
+private:
+  ir::StmtPtr inlineCall(const ir::SpmdScopeStmt &blocks, const ir::StmtPtr &stmt, const ir::Function &kernel,
+                         const ir::Call &call) {
+    inlined.insert(kernel.name_);
+    Inlined body(kernel, call);
+    auto scope =
+        std::make_shared<const ir::InCoreScopeStmt>(body.body, kernel.name_, std::nullopt, ir::Attrs(), call.span_);
+    auto whole = std::make_shared<ir::SpmdScopeStmt>(blocks);
+    whole->body_ = scope;
+    std::vector<ir::StmtPtr> made{cutAtBarriers(*whole)};
+    auto result = ir::As<ir::AssignStmt>(stmt);
+    for (const ir::StmtPtr &other : ir::FlattenStmts(blocks.body_)) {
+      if (other == stmt) {
+        if (body.returned.size() == 1 && result)
+          made.push_back(std::make_shared<const ir::AssignStmt>(result->var_, body.returned[0], stmt->span_));
+        continue;
+      }
+      auto part = ir::As<ir::AssignStmt>(other);
+      auto item = part ? ir::As<ir::TupleGetItemExpr>(part->value_) : nullptr;
+      if (!item || !result || item->tuple_ != ir::ExprPtr(result->var_))
+        fail(other->span_,
+             kernel.name_ + " has a barrier that orders what blocks do; nothing stands beside it in pl.spmd");
+      made.push_back(
+          std::make_shared<const ir::AssignStmt>(part->var_, body.returned[size_t(item->index_)], other->span_));
+    }
+    return std::make_shared<const ir::SeqStmts>(std::move(made), blocks.span_);
+  }
+
+  const Kernels &kernels;
 };
+
+/// The kernels whose barriers order what blocks do. Throws where one of a function for one kind of core does.
+Kernels orderedKernels(const ir::Program &program) {
+  Kernels found;
+  for (const ir::FunctionPtr &function : program.functions_) {
+    if (!isKernel(*function) || !holdsBarrier(function->body_) || !Unit(function->body_).isOrdered())
+      continue;
+    if (function->func_type_ != ir::FunctionType::InCore)
+      fail(function->span_, function->name_ +
+                                " is a function for one kind of core whose barrier orders what blocks do; "
+                                "leave the kind of core to the compiler");
+    found[function->name_] = function;
+  }
+  return found;
+}
 
 } // namespace
 
-ir::ProgramPtr dropBlockBarriers(const ir::ProgramPtr &program) {
-  BarrierFinder barriers;
-  for (const ir::FunctionPtr &function : program->functions_)
-    barriers.VisitStmt(function->body_);
-  return barriers.found.empty() ? program : Units().VisitProgram(program);
+ir::ProgramPtr lowerBlockBarriers(const ir::ProgramPtr &program) {
+  if (llvm::none_of(program->functions_, [](const auto &function) { return holdsBarrier(function->body_); }))
+    return program;
+  Kernels kernels = orderedKernels(*program);
+  Scopes scopes(kernels);
+  ir::ProgramPtr cut = scopes.VisitProgram(program);
+  auto made = std::make_shared<ir::Program>(*cut);
+  llvm::erase_if(made->functions_, [&](const ir::FunctionPtr &function) {
+    return scopes.inlined.count(function->name_) && !scopes.called.count(function->name_);
+  });
+  for (ir::FunctionPtr &function : made->functions_) {
+    auto bare = std::make_shared<ir::Function>(*function);
+    bare->body_ = BarrierRemover().VisitStmt(function->body_);
+    function = bare;
+  }
+  return made;
 }
 
 } // namespace pto_mlir::pypto_frontend

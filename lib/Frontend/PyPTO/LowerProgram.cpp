@@ -153,7 +153,7 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
 static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options, bool isRun) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
-  return pypto_frontend::tensorsToTiles(pypto_frontend::dropBlockBarriers(ir::WithOrchestrators(program)),
+  return pypto_frontend::tensorsToTiles(pypto_frontend::lowerBlockBarriers(ir::WithOrchestrators(program)),
                                         archOf(options), isRun);
 }
 

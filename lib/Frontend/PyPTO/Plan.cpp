@@ -1,6 +1,8 @@
 // What is known about variables of a body without lowering it.
 #include "Plan.h"
 
+#include "TileNodes.h"
+
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/visitor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -185,11 +187,39 @@ TensorRoots tensorRoots(const ir::StmtPtr &body) {
   return std::move(collector.roots);
 }
 
+namespace {
+
+/// The tensors that views are parts of.
+class ViewCollector : public ir::IRVisitor {
+public:
+  explicit ViewCollector(TensorRoots &roots) : roots(roots) {}
+
+protected:
+  void VisitStmt_(const ir::AssignStmtPtr &op) override {
+    auto call = ir::As<ir::Call>(op->value_);
+    if (!call || !isViewOfTensor(call->op_->name_))
+      return;
+    if (auto whole = ir::As<ir::Var>(call->args_[0]))
+      roots.emplace(op->var_.get(), whole.get());
+  }
+
+private:
+  TensorRoots &roots;
+};
+
+} // namespace
+
+TensorRoots viewRoots(const ir::StmtPtr &body) {
+  TensorRoots roots = tensorRoots(body);
+  ViewCollector(roots).VisitStmt(body);
+  return roots;
+}
+
 /// The roots of what a collector finds.
 template <typename Collector> static std::set<const ir::Var *> foundRoots(const ir::StmtPtr &body) {
   Collector collector;
   collector.VisitStmt(body);
-  TensorRoots roots = tensorRoots(body);
+  TensorRoots roots = viewRoots(body);
   std::set<const ir::Var *> found;
   for (const ir::VarPtr &var : collector.found)
     found.insert(rootOf(roots, var.get()));

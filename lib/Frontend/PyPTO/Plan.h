@@ -44,6 +44,8 @@ struct PlannedKernel {
 /// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.
 using TensorRoots = std::map<const pypto::ir::Var *, const pypto::ir::Var *>;
 TensorRoots tensorRoots(const pypto::ir::StmtPtr &body);
+/// The same, and of views which tensor they are parts of.
+TensorRoots viewRoots(const pypto::ir::StmtPtr &body);
 /// The tensors that a body stores to, by their first variable.
 std::set<const pypto::ir::Var *> writtenTensors(const pypto::ir::StmtPtr &body);
 /// The tensors that a body reads elements of, by their first variable.

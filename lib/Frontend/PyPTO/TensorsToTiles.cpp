@@ -139,6 +139,14 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
   name = stmt.var_->name_hint_;
   made = stmt.var_.get();
   auto call = ir::As<ir::Call>(stmt.value_);
+  if (std::optional<Window> view = call ? viewOf(*call) : std::nullopt) {
+    ir::CallPtr access = ofTensor(*call, *view);
+    if (!ir::IsA<ir::TensorType>(access->type_))
+      return assign(ir::AssignStmt(stmt.var_, access, stmt.span_));
+    assign(ir::AssignStmt(std::make_shared<const ir::Var>(name, access->type_, stmt.span_), access, stmt.span_));
+    windows[stmt.var_.get()] = *view;
+    return;
+  }
   if (call && ir::IsA<ir::TensorType>(stmt.var_->type_) && !ir::IsA<ir::GlobalVar>(call->op_)) {
     ir::OpView view(*call);
     if (view.row() && view.row()->name == "tensor.slice")
@@ -169,6 +177,42 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
   out->push_back(std::make_shared<const ir::AssignStmt>(stmt.var_, value, stmt.span_));
 }
 
+/// Which operands of an operation are a tensor and where the part of it that is accessed begins.
+struct Access {
+  std::string_view op, tensor, offsets;
+};
+static constexpr Access kAccesses[] = {{"tile.load", "tensor", "offsets"},
+                                       {"tile.store", "out", "offsets"},
+                                       {"tensor.assemble", "target", "offset"},
+                                       {"tensor.read", "x", "indices"},
+                                       {"tensor.write", "x", "indices"}};
+
+/// The view, made inside the kernel, of which a call accesses a part.
+std::optional<Window> Tiler::viewOf(const ir::Call &call) const {
+  const Access *access = llvm::find_if(kAccesses, [&](const Access &each) { return each.op == call.op_->name_; });
+  auto var = access == std::end(kAccesses) ? nullptr : ir::As<ir::Var>(ir::OpView(call).Operand(access->tensor));
+  auto found = var ? windows.find(var.get()) : windows.end();
+  return found == windows.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The call that accesses the same part of the tensor that `view` is one of.
+ir::CallPtr Tiler::ofTensor(const ir::Call &call, const Window &view) {
+  const Access *access = llvm::find_if(kAccesses, [&](const Access &each) { return each.op == call.op_->name_; });
+  std::vector<ir::ExprPtr> offsets = ir::OpView(call).Elements(access->offsets);
+  if (view.shape.size() != view.extents.size() || !view.valid.empty() || offsets.size() != view.offsets.size())
+    fail(call.span_, call.op_->name_ + " on a view that drops axes or is valid in part, and is made inside the kernel; "
+                                       "make it before the scope");
+  for (size_t axis = 0; axis < offsets.size(); ++axis)
+    offsets[axis] = sum(view.offsets[axis], offsets[axis]);
+  auto made = std::make_shared<ir::Call>(call);
+  const ir::OpRow &row = *ir::OpView(call).row();
+  made->args_[size_t(row.Find(access->tensor))] = view.tensor;
+  made->args_[size_t(row.Find(access->offsets))] = tuple(std::move(offsets));
+  if (ir::IsA<ir::TensorType>(made->type_))
+    made->type_ = view.tensor->type_;
+  return made;
+}
+
 /// The expression with tiles for computed tensors; a computed tensor is the variable of its tile.
 ir::ExprPtr Tiler::rewritten(const ir::ExprPtr &expr) {
   if (auto var = ir::As<ir::Var>(expr)) {
@@ -179,6 +223,8 @@ ir::ExprPtr Tiler::rewritten(const ir::ExprPtr &expr) {
   auto call = ir::As<ir::Call>(expr);
   if (!call || ir::IsA<ir::GlobalVar>(call->op_))
     return expr;
+  if (std::optional<Window> view = viewOf(*call))
+    return rewritten(ofTensor(*call, *view));
   if (call->op_->name_.starts_with("tensor."))
     if (ir::VarPtr tile = compute(call))
       return tile;

@@ -136,6 +136,8 @@ private:
   std::optional<Window> sliced(const pypto::ir::OpView &view) const;
   std::optional<Window> windowOf(const pypto::ir::ExprPtr &tensor) const;
   pypto::ir::VarPtr tile(const pypto::ir::ExprPtr &operand);
+  std::optional<Window> viewOf(const pypto::ir::Call &call) const;
+  static pypto::ir::CallPtr ofTensor(const pypto::ir::Call &call, const Window &view);
   pypto::ir::CallPtr loadOf(const Window &window, pypto::ir::Attrs keywords);
   pypto::ir::VarPtr load(const Window &window);
   pypto::ir::VarPtr reshaped(const pypto::ir::VarPtr &tile, const std::vector<pypto::ir::ExprPtr> &shape);

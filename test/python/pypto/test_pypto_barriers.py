@@ -1,10 +1,10 @@
-"""Barriers between blocks (pl.system.syncall): where they order nothing that a block sees, and where they would."""
+"""Barriers between blocks (pl.system.syncall): where they order nothing that a block sees, and where they do."""
 
 import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.backend import Backend910B, Backend950
-from pypto.language.parser.diagnostics import UnsupportedFeatureError
+from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.pypto_core import ir
 from pypto.runtime import RunConfig, run
 
@@ -126,28 +126,203 @@ def exchange(*body):
     return pl.parse_program(EXCHANGE.format(BODY="\n".join("        " + each for each in body)))
 
 
-@pytest.mark.parametrize(
-    ("body", "tensor"),
-    (
-        ((LOAD.format("x"), STORE.format("y"), BARRIER, LOAD.format("y"), STORE.format("z")), "y"),
-        ((LOAD.format("z"), BARRIER, STORE.format("z")), "z"),
-        ((LOAD.format("x"), STORE.format("z"), BARRIER, STORE.format("z")), "z"),
-        (("for i in pl.range(2):", "    " + LOAD.format("y"), "    " + BARRIER, "    " + STORE.format("y")), "y"),
+def turned(rows):
+    return rows.reshape(4, 16, 64)[::-1].reshape(64, 64)
+
+
+SUMS = "s = pl.row_sum(t, pl.create_tile([16, 64], dtype=pl.FP32, target_memory=pl.Mem.Vec))"
+EXCHANGES = {
+    "read behind": (
+        (LOAD.format("x"), STORE.format("y"), BARRIER, LOAD.format("y"), STORE.format("z")),
+        lambda x, y, z: (turned(x), x),
+    ),
+    "written behind": ((LOAD.format("z"), BARRIER, STORE.format("z")), lambda x, y, z: (y, turned(z))),
+    "written twice": (
+        (LOAD.format("x"), STORE.format("z"), BARRIER, "t = pl.mul(t, 2.0)", STORE.format("z")),
+        lambda x, y, z: (y, 2 * turned(x)),
+    ),
+    "in a loop": (
+        ("for i in pl.range(3):", *("    " + each for each in (LOAD.format("y"), BARRIER, STORE.format("y"), BARRIER))),
+        lambda x, y, z: (turned(y), z),
+    ),
+    "in a branch of a loop": (
         (
-            ("w = pl.slice(z, [16, 64], [0, 0])", LOAD.format("w").replace("me * 16", "0"), BARRIER, STORE.format("z")),
-            "z",
+            "for i in pl.range(4):",
+            "    " + LOAD.format("y"),
+            "    if i % 3 == 0:",
+            "        " + BARRIER,
+            "        " + STORE.format("y"),
+            "    else:",
+            "        z = pl.store(t, [me * 16, 0], z)",
+            "    " + BARRIER,
+        ),
+        lambda x, y, z: (y, turned(y)),
+    ),
+    "by a view": (
+        ("w = pl.slice(z, [16, 64], [0, 0])", "t = pl.load(w, [0, 0], [16, 64])", BARRIER, STORE.format("z")),
+        lambda x, y, z: (y, np.tile(z[:16], (4, 1))),
+    ),
+    "sums that are kept": (
+        (LOAD.format("z"), SUMS, BARRIER, LOAD.format("x"), "t = pl.row_expand_mul(t, s)", STORE.format("z")),
+        lambda x, y, z: (y, turned(x * z.sum(1, keepdims=True))),
+    ),
+}
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_blocks_exchange_data(name, platform):
+    body, expected = EXCHANGES[name]
+    x, y, z = (numbers(64, 64, seed=seed) for seed in range(3))
+    of_y, of_z = (array.copy() for array in expected(x, y, z))
+    run(exchange(*body), x, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, of_y)
+    np.testing.assert_allclose(z, of_z, rtol=1e-4, atol=1e-5)
+
+
+def test_a_tile_that_is_valid_in_part_is_kept():
+    body = ("t = pl.load(z, [me * 16, 0], [16, 64], valid_shapes=[16 - me, 60])", BARRIER, STORE.format("z"))
+    x, y, z = (numbers(64, 64, seed=seed) for seed in range(3))
+    expected = z.copy()
+    for block in range(4):
+        expected[48 - 16 * block :][: 16 - block, :60] = z[16 * block :][: 16 - block, :60]
+    run(exchange(*body), x, y, z)
+    np.testing.assert_array_equal(z, expected)
+
+
+@pl.program
+class Mixed:
+    @pl.function(type=pl.FunctionType.Opaque)
+    def main(
+        self,
+        a: pl.Tensor[[64, 64], pl.FP32],
+        b: pl.Tensor[[64, 64], pl.FP32],
+        y: pl.Out[pl.Tensor[[64, 64], pl.FP32]],
+        out: pl.Out[pl.Tensor[[64, 64], pl.FP32]],
+    ) -> pl.Tensor[[64, 64], pl.FP32]:
+        for block in pl.spmd(4):
+            rows = pl.add(pl.slice(a, [16, 64], [block * 16, 0]), 1.0)
+            y = pl.assemble(y, rows, [48 - block * 16, 0])
+            pl.system.syncall(core_type="mix")
+            factor = pl.mul(pl.slice(y, [16, 64], [block * 16, 0]), rows)
+            out = pl.assemble(out, pl.matmul(factor, b), [block * 16, 0])
+        return out
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+def test_vector_and_cube_cores_exchange_tensors(platform):
+    a, b, y, out = (
+        numbers(64, 64),
+        numbers(64, 64, seed=1),
+        np.zeros((64, 64), np.float32),
+        np.zeros((64, 64), np.float32),
+    )
+    run(Mixed, a, b, y, out, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, turned(a + 1))
+    np.testing.assert_allclose(out, (turned(a + 1) * (a + 1)).astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+@pl.jit.incore
+def steps(x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor], n: pl.Scalar[pl.INT32]):
+    me, count = pl.tile.get_block_idx(), pl.tile.get_block_num()
+    for i in pl.range(n):
+        t = pl.add(pl.load(y, [me * 8, 0], [8, 32]), pl.load(x, [me * 8, 0], [8, 32]))
+        pl.system.syncall(core_type="aiv_only")
+        if i % 2 == 0:
+            y = pl.store(t, [((me + 1) % count) * 8, 0], y)
+            pl.system.syncall(core_type="aiv_only")
+            z = pl.store(pl.load(y, [me * 8, 0], [8, 32]), [me * 8, 0], z)
+        else:
+            y = pl.store(t, [me * 8, 0], y)
+        pl.system.syncall(core_type="aiv_only")
+    return y, z
+
+
+@pl.jit
+def rounds(
+    x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor], n: pl.Scalar[pl.INT32], blocks: pl.Scalar[pl.INT32]
+):
+    with pl.spmd(blocks):
+        y, z = steps(x, y, z, n)
+    return y, z
+
+
+ROWS = pl.dynamic("ROWS")
+
+
+@pl.jit
+def open_rounds(
+    x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor], n: pl.Scalar[pl.INT32], blocks: pl.Scalar[pl.INT32]
+):
+    x.bind_dynamic(0, ROWS)
+    y.bind_dynamic(0, ROWS)
+    z.bind_dynamic(0, ROWS)
+    with pl.spmd(blocks):
+        y, z = steps(x, y, z, n)
+    return y, z
+
+
+@pytest.mark.parametrize("function", (rounds, open_rounds))
+def test_rounds_of_a_number_of_blocks_that_the_run_gives(function):
+    for blocks, n in ((3, 5), (2, 4), (5, 1)):
+        x, y, z = (numbers(8 * blocks, 32, seed=seed) for seed in range(3))
+        of_y, of_z = y.copy(), z.copy()
+        for i in range(n):
+            of_y = np.roll(of_y + x, 8, axis=0) if i % 2 == 0 else of_y + x
+            of_z = of_y.copy() if i % 2 == 0 else of_z
+        function(x, y, z, n, blocks)
+        np.testing.assert_array_equal(y, of_y)
+        np.testing.assert_array_equal(z, of_z)
+
+
+CARRIED = (
+    LOAD.format("y"),
+    "for i in pl.range(2):",
+    "    t = pl.add(t, t)",
+    "    " + BARRIER,
+    "    " + STORE.format("y"),
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    (
+        (CARRIED, "a loop or branch with a barrier between blocks hands on t, which is each block's own"),
+        (
+            ("n = pl.tensor.read(x, [0, 0])", LOAD.format("z"), BARRIER, "t = pl.mul(t, n)", STORE.format("z")),
+            "n is read behind a barrier between blocks.*read it again",
+        ),
+        (
+            ("for i in pl.range(me):", "    " + LOAD.format("y"), "    " + BARRIER, "    " + STORE.format("y")),
+            "the block's number decides about a barrier between blocks",
+        ),
+        (
+            (
+                "a = pl.load(z, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)",
+                BARRIER,
+                LOAD.format("x"),
+                STORE.format("z"),
+                "q = pl.move(a, target_memory=pl.Mem.Left)",
+            ),
+            "a is in the memory of the cube core behind a barrier between blocks",
         ),
     ),
-    ids=("read behind", "written behind", "written twice", "in a loop", "by a view"),
+    ids=("a tile that a loop carries", "an element", "a loop of the block's own", "a tile of the cube core"),
 )
-def test_a_barrier_that_orders_blocks_is_refused(body, tensor):
-    with pytest.raises(UnsupportedFeatureError, match=f"what blocks do with {tensor} is not lowered yet.*second scope"):
+def test_what_no_barrier_keeps(body, reason):
+    with pytest.raises(InvalidOperationError, match=reason):
         run(exchange(*body), *[numbers(64, 64) for _ in range(3)])
+
+
+def test_a_barrier_of_one_kind_of_core_is_refused():
+    text = EXCHANGE.replace("FunctionType.InCore", "FunctionType.AIV")
+    body = "\n".join("        " + each for each in EXCHANGES["read behind"][0])
+    with pytest.raises(InvalidOperationError, match="turn is a function for one kind of core whose barrier"):
+        run(pl.parse_program(text.format(BODY=body)), *[numbers(64, 64) for _ in range(3)])
 
 
 def test_blocks_may_read_and_write_other_tensors_around_it():
     x, y, z = numbers(64, 64), numbers(64, 64, seed=1), np.zeros((64, 64), np.float32)
-    turned = x.reshape(4, 16, 64)[::-1].reshape(64, 64)
     run(exchange(LOAD.format("x"), STORE.format("y"), BARRIER, LOAD.format("x"), STORE.format("z")), x, y, z)
-    np.testing.assert_array_equal(y, turned)
-    np.testing.assert_array_equal(z, turned)
+    np.testing.assert_array_equal(y, turned(x))
+    np.testing.assert_array_equal(z, turned(x))
