@@ -91,6 +91,23 @@ def test_right(name, tmp_path):
     assert np.max(np.abs(value - expected)) <= 3e-5 * max(1, np.max(np.abs(expected)))
 
 
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+def test_padded_batch_of_pixels(op, tmp_path):
+    """No transposition stands between the pad and the convolution, whose kernel pads height and width only."""
+    nodes = [helper.make_node("Pad", ["x", "p"], ["a"]), helper.make_node(op, ["a", "w"], ["y"], strides=[3, 3])]
+    kernel = rand(*([2, 1] if op == "Conv" else [1, 2]), 1, 1)
+    weights = [numpy_helper.from_array(i64(1, 0, 0, 0, 2, 0, 0, 0), "p"), numpy_helper.from_array(kernel, "w")]
+    infos = [helper.make_tensor_value_info("x", F, [17, 1, 1, 1]), helper.make_tensor_value_info("y", F, None)]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 24, False)
+    feed = {"x": rand(17, 1, 1, 1, seed=1)}
+    (expected,) = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, feed)
+    (value,) = InferenceSession(str(tmp_path / "m.pmodel")).run(None, feed)
+    np.testing.assert_allclose(value, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("op", "kind", "least"),
     [("MaxPool", F, -np.inf), ("MaxPool", TensorProto.INT8, -128), ("ReduceMean", TensorProto.INT32, 0)],

@@ -114,6 +114,8 @@ def conv_transpose(d: Draw) -> list[str]:
 
 def pool(d: Draw, op: str) -> list[str]:
     x = _image(d, op)
+    if op == "MaxPool" and 0 in d.shape_of(x)[2:]:
+        raise Unusable("the greatest of no elements is not defined")
     window = _window(d, len(d.shape_of(x)) - 2, d.shape_of(x)[2:], plain=op != "MaxPool")
     if op != "MaxPool":
         del window["dilations"]

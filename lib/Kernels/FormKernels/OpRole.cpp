@@ -50,10 +50,12 @@ static bool onlyUsedAsInit(Operation *op) {
   });
 }
 
-// The cube's windows pad with 0 alone.
+// The cube's windows pad height and width, with 0 alone.
 static bool onlyPadsWindows(tensor::PadOp pad) {
   Value value = pad.getConstantPaddingValue();
   bool zero = value && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
+  for (auto [dim, low, high] : llvm::enumerate(pad.getStaticLow(), pad.getStaticHigh()))
+    zero &= low >= 0 && high >= 0 && ((low == 0 && high == 0) || dim == 1 || dim == 2);
   return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
     return ((zero && isContraction(use.getOwner())) || isWindow(use.getOwner())) && use.getOperandNumber() == 0;
   });
