@@ -4,7 +4,7 @@ they are made of, at awkward sizes, in every storage type."""
 import numpy as np
 import onnx
 import pytest
-from conftest import weight
+from conftest import save_model, weight
 from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import compiler, npz
 from pto_mlir.compare import compare
@@ -276,3 +276,27 @@ def test_computed_indices(tmp_path, debug):
             with pytest.raises(RuntimeFailure, match=text):
                 session.run(None, {"ids": bad})
     assert "line" in session.info()["debug_tensors"]
+
+
+@pytest.mark.parametrize("factor, scale", [(1e-6, 1), (5e4, 1e-3)])
+def test_factors_beyond_the_range_of_f16(factor, scale, tmp_path):
+    """Folded into the weights, a factor would leave nothing of them in f16; of a product with it, too."""
+    g = Graph(3)
+    x = (scale * g.rng.standard_normal((BATCH, TOKENS, WIDTH))).astype(np.float32)
+    turned = g.op("Transpose", g.op("MatMul", "x", g.weight(WIDTH, 7, scale=2.0)), perm=[0, 2, 1])
+    g.op("Mul", turned, g.constant(factor), name="scaled")
+    g.op("Add", "scaled", "beside", name="y")
+    beside = (factor * scale * g.rng.standard_normal((BATCH, 7, TOKENS))).astype(np.float32)
+    weights = numpy_helper.to_array(g.weights[0]).astype(np.float64)
+    exact = (x.astype(np.float64) @ weights).transpose(0, 2, 1) * factor
+    save_model(
+        tmp_path / "m.onnx",
+        g.nodes,
+        [("x", x.shape), ("beside", beside.shape)],
+        [("scaled", exact.shape), ("y", exact.shape)],
+        g.weights,
+    )
+    compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F16", "a3", 1, False)
+    scaled, _ = InferenceSession(str(tmp_path / "m.pmodel")).run(None, {"x": x, "beside": beside})
+    assert np.linalg.norm(scaled - exact) < 2e-3 * np.linalg.norm(exact)

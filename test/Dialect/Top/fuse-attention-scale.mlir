@@ -24,3 +24,22 @@ func.func @shared(%x: tensor<1x2x3x2xf32>, %w: tensor<2x2xf32>) -> tensor<1x2x3x
       : (tensor<1x2x3x2xf32>, tensor<1x2x3x2xf32>, tensor<1x2x3x2xf32>) -> tensor<1x2x3x2xf32>
   return %0 : tensor<1x2x3x2xf32>
 }
+
+// Scales that would leave weights to the subnormals of f16, or beyond its greatest number, stay.
+// CHECK-LABEL: func.func @range
+// CHECK: top.matmul
+// CHECK: top.mul
+// CHECK: top.matmul
+// CHECK: top.mul
+func.func @range(%x: tensor<3x2xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  %w = arith.constant dense<2.0> : tensor<2x4xf32>
+  %tiny = arith.constant dense<1.0e-6> : tensor<f32>
+  %large = arith.constant dense<5.0e4> : tensor<f32>
+  %p = top.matmul %x, %w : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  %t = top.permute %p {perm = array<i64: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %0 = top.mul %t, %tiny : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  %q = top.matmul %x, %w : (tensor<3x2xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  %u = top.permute %q {perm = array<i64: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %1 = top.mul %u, %large : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+  return %0, %1 : tensor<4x3xf32>, tensor<4x3xf32>
+}

@@ -177,3 +177,22 @@ func.func @filters(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x
   %3 = top.conv %x, %h {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 4 : i64, layout = "NHWC"} : (tensor<1x2x4x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x2x4x4xf32>
   return %2, %3 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// A product with a constant that f16 holds as subnormals only stays f32 until it meets another tensor.
+// CHECK-LABEL: @tiny
+// CHECK: %[[T:.*]] = top.mul %arg0, %{{.*}} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK: top.add %{{.*}}, %[[T]] : (tensor<2x3xf16>, tensor<2x3xf32>) -> tensor<2x3xf16>
+// CHECK: top.mul {{.*}} -> tensor<2x3xf16>
+// BF16-LABEL: @tiny
+// BF16: top.mul {{.*}} -> tensor<2x3xbf16>
+func.func @tiny(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %scale = arith.constant dense<[1.0e-6, 2.0e-6, 6.0e-5]> : tensor<3xf32>
+  %wide = arith.constant dense<[1.0e-6, 2.0e-6, 7.0e-5]> : tensor<3xf32>
+  %0 = top.mul %x, %scale : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = top.add %y, %0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = top.mul %x, %wide : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %3 = top.add %y, %2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
+}

@@ -3,6 +3,8 @@
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace pto_mlir::top {
@@ -51,7 +53,16 @@ std::optional<Columns> findColumns(Value value) {
   return columns;
 }
 
-// Multiplies the columns' weights and biases by `factor`; false where these are not constant.
+// Whether f16, which may become the storage type, holds weights as well when they are scaled: it has all its bits from
+// 2^-14 on, and most weights are a few bits below the greatest.
+bool keepsRange(double greatest, double factor) {
+  double scaled = greatest * std::fabs(factor);
+  double most = llvm::APFloat::getLargest(llvm::APFloat::IEEEhalf()).convertToDouble();
+  return std::fabs(factor) < 1 ? scaled >= 0x1p-10 || greatest == 0 : scaled <= most;
+}
+
+// Multiplies the columns' weights and biases by `factor`; false where these are not constant or leave
+// the range of f16.
 bool scaleColumns(const Columns &columns, double factor, PatternRewriter &rewriter, Absorbed &absorbed) {
   MatMulOp product = columns.product;
   std::optional<Weight> weights = getConstant(product.getRhs());
@@ -61,10 +72,19 @@ bool scaleColumns(const Columns &columns, double factor, PatternRewriter &rewrit
     return false;
   int64_t count = product.getType().getShape().back();
   int64_t stride = product.getTransposeB() ? weights->type.getNumElements() / count : 1;
+  auto isOf = [&](size_t i, int64_t step) {
+    int64_t column = i / step % count;
+    return column >= columns.begin && column < columns.end;
+  };
+  double greatest = 0;
+  for (auto [i, value] : llvm::enumerate(toDoubles(*weights)))
+    greatest = isOf(i, stride) ? std::max(greatest, std::fabs(value)) : greatest;
+  if (!keepsRange(greatest, factor))
+    return false;
   auto scaled = [&](const Weight &weight, Value old, int64_t step) {
     std::vector<double> values = toDoubles(weight);
     for (size_t i = 0; i < values.size(); ++i)
-      if (int64_t column = i / step % count; column >= columns.begin && column < columns.end)
+      if (isOf(i, step))
         values[i] *= factor;
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(product);

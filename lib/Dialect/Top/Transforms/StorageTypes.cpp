@@ -92,6 +92,7 @@ private:
     return tensor && tensor.getElementType().isF32();
   }
   void keepPositions();
+  bool isTinyProduct(Operation &op);
   void keepStatistics();
   void keepWide();
   void narrowInputs();
@@ -107,8 +108,8 @@ private:
   func::FuncOp func;
   FloatType storage;
   OpBuilder builder;
-  llvm::SmallSetVector<Operation *, 4> kept;                    ///< ops whose results stay f32
-  llvm::SetVector<Operation *> statistics;                      ///< of them sums, and what follows from sums alone
+  llvm::SmallSetVector<Operation *, 4> kept; ///< ops whose results stay f32
+  llvm::SetVector<Operation *> statistics;   ///< of them sums and tiny products, and what follows from these alone
   llvm::MapVector<Operation *, SmallVector<Type>> operandTypes; ///< of ops whose operands stay as they are
 };
 
@@ -135,15 +136,39 @@ void Narrowing::keepPositions() {
       kept.remove(&op);
 }
 
+// Whether it multiplies by a constant below the normal numbers of the storage type, as a scale of layers that training
+// has not begun to open: the product would be flushed to a few bits.
+bool Narrowing::isTinyProduct(Operation &op) {
+  auto readsWide = [&](OpOperand &use) {
+    return isBinary(use.getOwner()) ||
+           (isa<func::ReturnOp>(use.getOwner()) && !stateOfResult(func, use.getOperandNumber()));
+  };
+  if (!isa<MulOp>(op) || !llvm::all_of(op.getUses(), readsWide))
+    return false;
+  double least = llvm::APFloat::getSmallestNormalized(storage.getFloatSemantics()).convertToDouble();
+  return llvm::any_of(op.getOpOperands(), [&](OpOperand &use) {
+    if (!isCombinedConstant(use))
+      return false;
+    std::optional<Weight> weight = getConstant(use.get());
+    double greatest = 0;
+    for (double value : weight ? toDoubles(*weight) : std::vector<double>())
+      greatest = std::max(greatest, std::isnan(value) ? least : std::fabs(value));
+    return greatest > 0 && greatest < least;
+  });
+}
+
 // Sums that elementwise ops read stay f32, as where one kernel computes both: an average does not round its sum, a root
-// does not overflow, and the bits are the same whether the sum is fused with its readers or not.
+// does not overflow, and the bits are the same whether the sum is fused with its readers or not. So do tiny products.
 void Narrowing::keepStatistics() {
   for (Operation &op : func.getBody().front()) {
     if (op.getNumResults() != 1 || op.use_empty() || !isWide(op.getResult(0).getType()))
       continue;
     auto isStatistic = [&](Value value) { return statistics.contains(value.getDefiningOp()); };
     bool sums = isa<ReduceSumOp, ReduceMeanOp>(op) && llvm::all_of(op.getUsers(), isElementwise);
-    if (sums ||
+    bool isTiny = isTinyProduct(op);
+    if (isTiny) // of f32 operands; the others' are widened last
+      operandTypes[&op] = llvm::to_vector(op.getOperandTypes());
+    if (sums || isTiny ||
         (isElementwise(&op) && llvm::any_of(op.getOperands(), isStatistic) &&
          llvm::all_of(op.getOperands(), [&](Value value) { return isStatistic(value) || isConstant(value); }))) {
       statistics.insert(&op);
