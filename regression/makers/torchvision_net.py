@@ -64,7 +64,7 @@ NETS = {
     "vit_b_16": Net("vit_b_16", opset=17, finish=draw_head),
     "swin_t": Net("swin_t", opset=17),
     "convnext_tiny": Net("convnext_tiny", opset=17),
-    "efficientnet_b0": Net("efficientnet_b0"),
+    "efficientnet_b0": Net("efficientnet_b0", pictures=True),
     "efficientnet_v2_s": Net("efficientnet_v2_s", pictures=True),
     "densenet121": Net("densenet121"),
     "inception_v3": Net(
