@@ -66,3 +66,48 @@ func.func @main(%x: tensor<4x16xf32>) -> (tensor<4x8xf32>, tensor<1x8xf32>, tens
   } -> tensor<1x16xf32>
   return %1, %2, %3, %output : tensor<4x8xf32>, tensor<1x8xf32>, tensor<1x16xf32>, tensor<1x16xf32>
 }
+
+// -----
+
+// A roll along one dimension, then along the other, copies each of its four pieces once: the slices of the first
+// concatenation become slices of what it is made of.
+// CHECK: module attributes {top.absorbed = ["rows"]}
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[X:.*]]: tensor<4x6x8xf32>
+// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: top.launch @k0_rolled ins(%[[X]]
+// CHECK-NEXT: return
+// CHECK: func.func private @k0_rolled
+// CHECK-COUNT-4: tensor.extract_slice %arg0
+// CHECK-NOT: tensor.extract_slice
+func.func @main(%x: tensor<4x6x8xf32>) -> tensor<4x6x8xf32> {
+  %a = tensor.extract_slice %x[1, 0, 0] [3, 6, 8] [1, 1, 1] : tensor<4x6x8xf32> to tensor<3x6x8xf32>
+  %b = tensor.extract_slice %x[0, 0, 0] [1, 6, 8] [1, 1, 1] : tensor<4x6x8xf32> to tensor<1x6x8xf32>
+  %rows = tensor.concat dim(0) %a, %b : (tensor<3x6x8xf32>, tensor<1x6x8xf32>) -> tensor<4x6x8xf32> loc("rows")
+  %c = tensor.extract_slice %rows[0, 2, 0] [4, 4, 8] [1, 1, 1] : tensor<4x6x8xf32> to tensor<4x4x8xf32>
+  %d = tensor.extract_slice %rows[0, 0, 0] [4, 2, 8] [1, 1, 1] : tensor<4x6x8xf32> to tensor<4x2x8xf32>
+  %r = tensor.concat dim(1) %c, %d : (tensor<4x4x8xf32>, tensor<4x2x8xf32>) -> tensor<4x6x8xf32> loc("rolled")
+  return %r : tensor<4x6x8xf32>
+}
+
+// -----
+
+// A pad that concatenations alone read through slices is made in their kernel.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-1: top.launch
+// CHECK-NOT: top.launch
+// CHECK: func.func private
+// CHECK-DAG: tensor.pad {{.*}} low[1, 0] high[0, 0]
+// CHECK-DAG: tensor.pad {{.*}} low[0, 0] high[1, 0]
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x24xf32> {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<4x8xf32> to tensor<6x8xf32>
+  %a = tensor.extract_slice %p[0, 0] [4, 8] [1, 1] : tensor<6x8xf32> to tensor<4x8xf32>
+  %b = tensor.extract_slice %p[1, 0] [4, 8] [1, 1] : tensor<6x8xf32> to tensor<4x8xf32>
+  %c = tensor.extract_slice %p[2, 0] [4, 8] [1, 1] : tensor<6x8xf32> to tensor<4x8xf32>
+  %r = tensor.concat dim(1) %a, %b, %c : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x24xf32>
+  return %r : tensor<4x24xf32>
+}

@@ -3,6 +3,7 @@
 #include "Clusters.h"
 
 #include "ClusterOrder.h"
+#include "MovementTrees.h"
 
 #include "../Attention/Attention.h"
 #include "../Cube/StridedView.h"
@@ -204,21 +205,24 @@ void Builder::absorbMovedTail(Cluster &cube) {
   }
 }
 
-// Do only products and attentions read `op`, through views of their own?
+// Do only products, attentions and movements read `op`, through views of their own?
 bool Builder::isOnlyViewed(Operation *op) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
     Cluster *cluster = result.of.lookup(user);
-    bool views = cluster && (cluster->kind == OpRole::Cube || cluster->kind == OpRole::Attention);
+    bool views = cluster && llvm::is_contained({OpRole::Cube, OpRole::Attention, OpRole::Movement}, cluster->kind);
     if (views && user == cluster->ops.front())
       return cluster->views.contains(op);
     // A movement that is kept needs its source.
-    return !cluster && cube::isView(user) && isOnlyViewed(user);
+    return !cluster && (cube::isView(user) || classify(user) == OpRole::Movement) && isOnlyViewed(user);
   });
 }
 
 // Takes movements that are kept, and what is behind them but cannot be read at its strides from there, from the views.
 void Builder::readMoved(Cluster &reader, llvm::DenseMap<Operation *, Cluster *> &dropped,
                         SmallVectorImpl<Operation *> &kept) {
+  // A movement copies whatever is not kept.
+  if (reader.kind == OpRole::Movement)
+    return;
   Operation *op = reader.ops.front();
   for (unsigned operand = 0; operand < op->getNumOperands(); ++operand) {
     ViewChain chain;
@@ -561,10 +565,16 @@ FailureOr<Clusters> Builder::run() {
       order.add(&op);
       break;
     case OpRole::Recurrence:
-    case OpRole::Movement:
       create(role, &op);
       order.add(&op);
       break;
+    case OpRole::Movement: {
+      Cluster &movement = *create(role, &op);
+      SmallVector<Operation *> tree = keepAll ? SmallVector<Operation *>() : movementTree(&op);
+      movement.views.insert(tree.begin(), tree.end());
+      order.add(&op);
+      break;
+    }
     case OpRole::Elementwise:
     case OpRole::RowReduction:
     case OpRole::ColumnReduction:

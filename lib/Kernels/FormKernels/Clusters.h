@@ -26,7 +26,7 @@ struct Cluster {
   unsigned formed = 0;                      ///< when it last grew
   bool alive = true;                        ///< false once merged into another one
   llvm::SmallSetVector<mlir::Operation *, 4>
-      views;         ///< Cube and Attention: reshapes and movements through which it reads its operands
+      views;         ///< reshapes and movements through which a product, an attention or a movement reads its operands
   Epilogue epilogue; ///< Cube: what the ops behind the contraction do
 };
 

@@ -100,7 +100,8 @@ void BodyBuilder::collectOutputs() {
     }
   }
   for (Operation *view : cluster.views)
-    if (StringRef name = top::getTensorName(view->getResult(0)); !name.empty() && isReadInPlace(view, cluster))
+    if (StringRef name = top::getTensorName(view->getResult(0));
+        !name.empty() && (cluster.kind == OpRole::Movement || isReadInPlace(view, cluster)))
       kernel.absorbed.push_back(name);
   for (Value value : kernel.outputs) {
     auto type = cast<RankedTensorType>(value.getType());

@@ -4,6 +4,7 @@
 
 #include "../Epilogue.h"
 #include "DropRoundings.h"
+#include "MovementTrees.h"
 #include "OpRole.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -149,8 +150,10 @@ void normalize(func::FuncOp main, bool keepAll) {
   RewritePatternSet patterns(main.getContext());
   patterns.add<ScalarizeSplats>(main.getContext());
   populateDropRoundings(patterns);
-  if (!keepAll)
+  if (!keepAll) {
     patterns.add<SinkElementwise>(main.getContext());
+    populateSinkSlices(patterns);
+  }
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, main.getContext());
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, main.getContext());
   // Failing to converge only costs fusion; the IR is correct.

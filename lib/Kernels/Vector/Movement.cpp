@@ -49,10 +49,13 @@ private:
   RankedTensorType outType() { return cast<RankedTensorType>(out.getType()); }
   Mixed sizesOf(Value value) { return extents.of(analysis.of(value)); }
   Value existing(Value value);
+  /// Where in the output a part begins.
+  using Place = SmallVector<int64_t>;
+  FailureOr<Value> put(Value source, Value destination, const Place &place);
   Value copyInto(Location loc, Value source, Value destination, const Mixed &offsets);
-  Value fillBorder(tensor::PadOp pad, Value value);
-  FailureOr<Value> lowerPad(tensor::PadOp pad);
-  Value lowerConcat(tensor::ConcatOp concat);
+  Value fillBorder(tensor::PadOp pad, Value value, Value destination, const Place &place);
+  FailureOr<Value> lowerPad(tensor::PadOp pad, Value destination, const Place &place);
+  FailureOr<Value> lowerConcat(tensor::ConcatOp concat, Value destination, const Place &place);
 
   func::FuncOp func;
   Value out;
@@ -81,30 +84,39 @@ Value Mover::copyInto(Location loc, Value source, Value destination, const Mixed
   return rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, ones());
 }
 
+/// Copies what `source` is made of to `place` in `destination`; returns the new destination.
+FailureOr<Value> Mover::put(Value source, Value destination, const Place &place) {
+  if (auto concat = source.getDefiningOp<tensor::ConcatOp>())
+    return lowerConcat(concat, destination, place);
+  if (auto pad = source.getDefiningOp<tensor::PadOp>())
+    return lowerPad(pad, destination, place);
+  return copyInto(source.getLoc(), source, destination, getAsIndexOpFoldResult(rewriter.getContext(), place));
+}
+
 /// Fills what `pad` adds around its source, slab by slab: disjoint parts, which cores can share without waiting.
-Value Mover::fillBorder(tensor::PadOp pad, Value value) {
+Value Mover::fillBorder(tensor::PadOp pad, Value value, Value destination, const Place &place) {
   Location loc = pad.getLoc();
-  Value destination = out;
   ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh(), inner = pad.getSourceType().getShape();
-  Mixed offsets = zeros(), sizes = sizesOf(pad.getResult()), innerSizes = sizesOf(pad.getSource());
+  Mixed offsets = getAsIndexOpFoldResult(rewriter.getContext(), place), sizes = sizesOf(pad.getResult()),
+        innerSizes = sizesOf(pad.getSource());
   for (size_t dim = 0; dim < inner.size(); ++dim) {
     for (auto [offset, size] : {std::pair(int64_t(0), low[dim]), std::pair(low[dim] + inner[dim], high[dim])}) {
       if (size == 0)
         continue;
-      offsets[dim] = rewriter.getIndexAttr(offset);
+      offsets[dim] = rewriter.getIndexAttr(place[dim] + offset);
       sizes[dim] = rewriter.getIndexAttr(size);
       Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, destination, offsets, sizes, ones());
       Value filled = rewriter.create<linalg::FillOp>(loc, value, slab).getResult(0);
       destination = rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, ones());
     }
     // The slabs of the other dimensions lie beside the source.
-    offsets[dim] = rewriter.getIndexAttr(low[dim]);
+    offsets[dim] = rewriter.getIndexAttr(place[dim] + low[dim]);
     sizes[dim] = innerSizes[dim];
   }
   return destination;
 }
 
-FailureOr<Value> Mover::lowerPad(tensor::PadOp pad) {
+FailureOr<Value> Mover::lowerPad(tensor::PadOp pad, Value destination, const Place &place) {
   Value value = pad.getConstantPaddingValue();
   if (!value || llvm::any_of(pad.getStaticLow(), [](int64_t p) { return p < 0; }) ||
       llvm::any_of(pad.getStaticHigh(), [](int64_t p) { return p < 0; }))
@@ -112,19 +124,22 @@ FailureOr<Value> Mover::lowerPad(tensor::PadOp pad) {
   // The constant may lie in the padding region; a copy stands here.
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     value = rewriter.create<arith::ConstantOp>(pad.getLoc(), constant.getValue());
-  return copyInto(pad.getLoc(), pad.getSource(), fillBorder(pad, value), pad.getMixedLowPad());
+  Place inner = place;
+  for (auto [offset, low] : llvm::zip_equal(inner, pad.getStaticLow()))
+    offset += low;
+  return put(pad.getSource(), fillBorder(pad, value, destination, place), inner);
 }
 
-Value Mover::lowerConcat(tensor::ConcatOp concat) {
-  Mixed offsets = zeros();
-  int64_t offset = 0, dim = concat.getDim();
-  Value result = out;
+FailureOr<Value> Mover::lowerConcat(tensor::ConcatOp concat, Value destination, const Place &place) {
+  Place at = place;
   for (Value input : concat.getInputs()) {
-    offsets[dim] = rewriter.getIndexAttr(offset);
-    result = copyInto(concat.getLoc(), input, result, offsets);
-    offset += cast<RankedTensorType>(input.getType()).getDimSize(dim);
+    FailureOr<Value> result = put(input, destination, at);
+    if (failed(result))
+      return failure();
+    destination = *result;
+    at[concat.getDim()] += cast<RankedTensorType>(input.getType()).getDimSize(concat.getDim());
   }
-  return result;
+  return destination;
 }
 
 LogicalResult Mover::lower(Operation *op) {
@@ -141,10 +156,8 @@ LogicalResult Mover::lower(Operation *op) {
                   rewriter.getI64IntegerAttr(extents.greatest(sizes[*kernels::symbolicRow(sizes)])));
   rewriter.setInsertionPoint(ret);
   FailureOr<Value> result;
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-    result = lowerConcat(concat);
-  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-    result = lowerPad(pad);
+  if (isa<tensor::ConcatOp, tensor::PadOp>(op)) {
+    result = put(op->getResult(0), out, Place(outType().getRank(), 0));
   } else {
     auto copy = dyn_cast<linalg::CopyOp>(op);
     Value source = copy ? copy.getDpsInputs()[0] : op->getResult(0);
@@ -155,8 +168,9 @@ LogicalResult Mover::lower(Operation *op) {
   if (isa<tensor::ConcatOp, tensor::PadOp>(op))
     func->setAttr(kDisjointNestsAttr, rewriter.getUnitAttr());
   ret.setOperand(0, *result);
-  if (op->use_empty())
-    rewriter.eraseOp(op);
+  for (Operation &moved : llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
+    if (isa<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp, linalg::CopyOp>(moved) && moved.use_empty())
+      rewriter.eraseOp(&moved);
   return success();
 }
 
