@@ -248,17 +248,23 @@ public:
       if (tasks[i])
         after.push_back(tasks[i]);
   }
-  /// How many blocks run the kernel.
-  void set_block_num(uint32_t count) { blocks = count; }
+  /// How many blocks run the kernel. All begin at once or not: the kernels of a run do not wait for each other's
+  /// blocks.
+  struct LaunchSpec {
+    void set_block_num(uint32_t count) { blocks = count; }
+    void set_core_num(uint32_t count) { blocks = count; } // on a5
+    void set_require_sync_start(bool) {}
+    uint32_t blocks = 1;
+  } launch_spec;
 
   std::vector<pto_orchestration::Argument> arguments;
   std::vector<PTO2TaskId> after;
-  uint32_t blocks = 1;
 };
 
 inline TaskOutputTensors rt_submit(int32_t func_id, uint32_t worker, const CoreTaskArgs &args) {
-  PTO2TaskId task = pto_orchestration::submit(pto_orchestration::current(), func_id, worker, args.arguments.data(),
-                                              args.arguments.size(), args.after.data(), args.after.size(), args.blocks);
+  PTO2TaskId task =
+      pto_orchestration::submit(pto_orchestration::current(), func_id, worker, args.arguments.data(),
+                                args.arguments.size(), args.after.data(), args.after.size(), args.launch_spec.blocks);
   return {{}, task};
 }
 inline TaskOutputTensors rt_submit_aic_task(int32_t id, const CoreTaskArgs &a) {

@@ -143,7 +143,10 @@ private:
       std::vector<ir::ExprPtr> shape = tensor->shape_;
       std::optional<ir::TensorView> view = tensor->tensor_view_;
       bool changed = map(shape);
-      if (view && (map(view->valid_shape) | map(view->stride) | changed))
+      for (auto *extents : {view ? &view->valid_shape : nullptr, view ? &view->stride : nullptr})
+        if (extents && map(*extents))
+          changed = true;
+      if (view && changed)
         return std::make_shared<const ir::TensorType>(shape, tensor->dtype_, tensor->memref_, view);
       if (changed)
         return std::make_shared<const ir::TensorType>(shape, tensor->dtype_, tensor->memref_);

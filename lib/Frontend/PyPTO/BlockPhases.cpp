@@ -75,11 +75,24 @@ std::vector<ir::VarPtr> boundBy(const ir::StmtPtr &stmt) {
   return {};
 }
 
+/// Whether a statement holds a scope of a kernel.
+class ScopeFinder : public ir::IRVisitor {
+public:
+  bool found = false;
+
+protected:
+  void VisitScopeStmt_(const ir::ScopeStmtPtr &op) override {
+    found |= ir::IsA<ir::InCoreScopeStmt>(op);
+    ir::IRVisitor::VisitScopeStmt_(op);
+  }
+};
+
 class Phases {
 public:
-  explicit Phases(const ir::SpmdScopeStmt &scope)
-      : scope(scope), kernel(ir::KernelOfBlocks(scope)), body(kernel ? kernel->body_ : scope.body_),
-        roots(tensorRoots(body)) {
+  /// `ofScopes`: the body is of scopes of kernels, each of which is a phase.
+  Phases(const ir::SpmdScopeStmt &scope, bool ofScopes)
+      : scope(scope), ofScopes(ofScopes), kernel(ofScopes ? nullptr : ir::KernelOfBlocks(scope)),
+        body(kernel ? kernel->body_ : scope.body_), roots(tensorRoots(body)) {
     for (const ir::VarPtr &var : freeVariables(body))
       shared.insert(var.get());
   }
@@ -94,13 +107,21 @@ public:
   }
 
 private:
+  bool endsPhases(const ir::StmtPtr &stmt) const {
+    ScopeFinder scopes;
+    scopes.VisitStmt(stmt);
+    return holdsBarrier(stmt) || (ofScopes && scopes.found);
+  }
+
   /// Assigns each statement between barriers to its phase, and each value that a phase binds.
   void find(const ir::StmtPtr &stmts) {
     ++phase;
     for (const ir::StmtPtr &stmt : ir::FlattenStmts(stmts)) {
       if (isBarrier(stmt)) {
         ++phase;
-      } else if (holdsBarrier(stmt)) {
+      } else if (auto inner = ir::As<ir::InCoreScopeStmt>(stmt); inner && ofScopes) {
+        find(inner->body_);
+      } else if (endsPhases(stmt)) {
         if (auto loop = ir::As<ir::ForStmt>(stmt)) {
           find(loop->body_);
         } else if (auto branch = ir::As<ir::IfStmt>(stmt)) {
@@ -183,7 +204,13 @@ private:
     for (const ir::StmtPtr &stmt : ir::FlattenStmts(stmts)) {
       if (isBarrier(stmt)) {
         close(run, stmt->span_, out);
-      } else if (holdsBarrier(stmt)) {
+      } else if (auto inner = ir::As<ir::InCoreScopeStmt>(stmt); inner && ofScopes) {
+        close(run, stmt->span_, out);
+        kernel = inner;
+        run = ir::FlattenStmts(inner->body_);
+        close(run, stmt->span_, out);
+        kernel = nullptr;
+      } else if (endsPhases(stmt)) {
         close(run, stmt->span_, out);
         out.push_back(around(stmt, out));
       } else {
@@ -333,25 +360,42 @@ private:
     return ir::CreateOp(isTile ? "tile.load" : "tensor.slice", std::move(operands), var->span_);
   }
 
-  ir::StmtPtr blocks(ir::StmtPtr stmts) const {
+  ir::StmtPtr blocks(ir::StmtPtr stmts) {
+    std::string name = kernel ? kernel->name_hint_ : scope.name_hint_;
+    if (int before = made++; before && !name.empty()) // tasks of one name are one kernel
+      name += "_" + std::to_string(before);
     if (kernel)
-      stmts = std::make_shared<const ir::InCoreScopeStmt>(std::move(stmts), kernel->name_hint_, kernel->split_,
-                                                          kernel->attrs_, kernel->span_);
+      stmts = std::make_shared<const ir::InCoreScopeStmt>(std::move(stmts), name, kernel->split_, kernel->attrs_,
+                                                          kernel->span_);
     return std::make_shared<const ir::SpmdScopeStmt>(scope.core_num_, scope.sync_start_, std::move(stmts),
-                                                     scope.name_hint_, scope.attrs_, scope.span_);
+                                                     kernel ? scope.name_hint_ : name, scope.attrs_, scope.span_);
   }
 
   const ir::SpmdScopeStmt &scope;
+  bool ofScopes;
   ir::InCoreScopeStmtPtr kernel; ///< null where the body is that of the scope itself
   ir::StmtPtr body;
   TensorRoots roots;
   std::set<const ir::Var *> shared; ///< that blocks do not make
   size_t phase = 0;
+  int made = 0;                                     ///< scopes
   std::map<const ir::Var *, size_t> phaseOf;        ///< what a phase computes
   std::map<const ir::Var *, Assignment> repeatable; ///< what each phase computes for itself
   std::map<const ir::Var *, ir::VarPtr> memory;     ///< tensors with a part for each block, by the value in them
   Stmts created;                                    ///< that make them
   ir::VarPtr block;                                 ///< the block's number in the phase that is made
+};
+
+/// Scopes of blocks with a kernel each.
+class KernelPhases : public ir::IRMutator {
+protected:
+  ir::StmtPtr VisitScopeStmt_(const ir::ScopeStmtPtr &op) override {
+    auto blocks = ir::As<ir::SpmdScopeStmt>(op);
+    ScopeFinder scopes;
+    if (blocks && !ir::KernelOfBlocks(*blocks))
+      scopes.VisitStmt(blocks->body_);
+    return scopes.found ? Phases(*blocks, /*ofScopes=*/true).run() : ir::IRMutator::VisitScopeStmt_(op);
+  }
 };
 
 } // namespace
@@ -367,6 +411,8 @@ bool holdsBarrier(const ir::StmtPtr &stmt) {
   return finder.found;
 }
 
-ir::StmtPtr cutAtBarriers(const ir::SpmdScopeStmt &scope) { return Phases(scope).run(); }
+ir::StmtPtr cutAtBarriers(const ir::SpmdScopeStmt &scope) { return Phases(scope, /*ofScopes=*/false).run(); }
+
+ir::FunctionPtr cutAtKernels(const ir::FunctionPtr &orchestrator) { return KernelPhases().VisitFunction(orchestrator); }
 
 } // namespace pto_mlir::pypto_frontend

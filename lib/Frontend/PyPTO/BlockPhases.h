@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_BLOCKPHASES_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_BLOCKPHASES_H
 
-#include "pypto/ir/stmt.h"
+#include "pypto/ir/function.h"
 
 namespace pto_mlir::pypto_frontend {
 
@@ -16,6 +16,9 @@ bool holdsBarrier(const pypto::ir::StmtPtr &stmt);
 /// reads go through global memory with a part for each block. Fails where a phase needs what only a block has: elements
 /// that it read, tiles outside of Vec, tiles that a loop around a barrier carries.
 pypto::ir::StmtPtr cutAtBarriers(const pypto::ir::SpmdScopeStmt &scope);
+
+/// An orchestrator whose scopes of blocks have one kernel each: where one has several, each becomes a phase.
+pypto::ir::FunctionPtr cutAtKernels(const pypto::ir::FunctionPtr &orchestrator);
 
 } // namespace pto_mlir::pypto_frontend
 

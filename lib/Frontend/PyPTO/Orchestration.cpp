@@ -1,6 +1,8 @@
 // Statements of an orchestrator as C++, and the public entry.
 #include "OrchestrationText.h"
 
+#include "BlockBarriers.h"
+#include "BlockPhases.h"
 #include "TensorsToTiles.h"
 #include "Types.h"
 
@@ -13,8 +15,8 @@ namespace ir = pypto::ir;
 OrchestrationText::OrchestrationText(const ir::ProgramPtr &program, const ir::FunctionPtr &entry,
                                      pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch,
                                      std::vector<Returned> returned)
-    : program(program), entry(splitMixedScopes(entry)), arch(arch), returned(std::move(returned)),
-      api(OrchestrationApi::make(api, now.out)) {}
+    : program(program), entry(cutAtKernels(splitMixedScopes(entry))), arch(arch), returned(std::move(returned)),
+      api(OrchestrationApi::make(api, arch, now.out)) {}
 
 void OrchestrationText::run() {
   std::vector<EntryArgument> arguments;
@@ -272,6 +274,8 @@ void OrchestrationText::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   withPlace(op->span_, [&] {
     if (auto scope = ir::As<ir::InCoreScopeStmt>(op))
       return launch(scope);
+    if (auto scope = ir::As<ir::SpmdScopeStmt>(op))
+      return launchBlocks(*scope);
     auto scope = ir::As<ir::RuntimeScopeStmt>(op);
     if (!scope)
       fail(op->span_, std::string(ir::KindName(op->kind())) + " has no form in the C++ of an orchestrator yet");
@@ -293,9 +297,11 @@ OrchestrationResult GenerateOrchestration(const ir::ProgramPtr &program, const i
       << function->name_ << " is no orchestrator; mark it with type=pl.FunctionType.Orchestration";
   const pto_mlir::isa::ArchInfo *arch = pto_mlir::isa::findArch(processor);
   CHECK(arch) << "unknown processor " << processor;
+  ir::ProgramPtr bare = lowerBlockBarriers(program);
+  ir::FunctionPtr entry = bare == program ? function : bare->GetFunction(function->name_);
   std::vector<OrchestrationText::Returned> returned;
   for (;;) {
-    OrchestrationText text(tensorsToTiles(program, *arch), function, api, *arch, returned);
+    OrchestrationText text(tensorsToTiles(bare, *arch), entry, api, *arch, returned);
     text.run();
     if (text.newlyReturned().empty())
       return text.result();

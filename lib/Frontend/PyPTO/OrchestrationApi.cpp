@@ -57,7 +57,10 @@ public:
   }
 
   void submit(int number, int id, const std::string &kernel, ir::CoreType core,
-              const std::vector<TaskArgument> &arguments) override {
+              const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
+    if (!blocks.count.empty())
+      throw pypto::ValueError("launches of several blocks came after the orchestration API of March 2026; choose "
+                              "today's back end");
     std::string params = "params_t" + std::to_string(number);
     out.EmitLine("// Task " + std::to_string(number) + ": " + kernel);
     out.EmitLine("PTOParam " + params + "[] = {");
@@ -72,7 +75,7 @@ public:
                  std::to_string(arguments.size()) + ");");
   }
 
-  void submitBoth(int, int, int, const std::string &, const std::vector<TaskArgument> &) override {
+  void submitBoth(int, int, int, const std::string &, const std::vector<TaskArgument> &, const TaskBlocks &) override {
     throw pypto::ValueError(
         "tasks of both kinds of core came after the orchestration API of March 2026; choose today's "
         "back end");
@@ -144,7 +147,8 @@ private:
 
 class TodayApi final : public OrchestrationApi {
 public:
-  using OrchestrationApi::OrchestrationApi;
+  TodayApi(const isa::ArchInfo &arch, CodeEmitter &out)
+      : OrchestrationApi(out), setBlocks(arch.rules == isa::Arch::a5 ? "set_core_num" : "set_block_num") {}
 
   void create(const std::string &name, const std::vector<std::string> &shape, DataType dtype) override {
     array(name + "_shapes", shape);
@@ -154,15 +158,16 @@ public:
   }
 
   void submit(int number, int id, const std::string &kernel, ir::CoreType core,
-              const std::vector<TaskArgument> &arguments) override {
-    std::string params = declareArguments(number, kernel, arguments);
+              const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
+    std::string params = declareArguments(number, kernel, arguments, blocks);
     out.EmitLine(std::string(core == ir::CoreType::CUBE ? "rt_submit_aic_task(" : "rt_submit_aiv_task(") +
                  std::to_string(id) + ", " + params + ");");
   }
 
   void submitBoth(int number, int cube, int vector, const std::string &group,
-                  const std::vector<TaskArgument> &arguments) override {
-    std::string params = declareArguments(number, group, arguments), kernels = "kernels_t" + std::to_string(number);
+                  const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
+    std::string params = declareArguments(number, group, arguments, blocks),
+                kernels = "kernels_t" + std::to_string(number);
     out.EmitLine("MixedKernels " + kernels + " = {" + std::to_string(cube) + ", " + std::to_string(vector) + ", " +
                  std::to_string(vector) + "};");
     out.EmitLine("rt_submit_task(" + kernels + ", " + params + ");");
@@ -181,7 +186,8 @@ protected:
   const char *extentType() const override { return "uint32_t"; }
 
   /// The arguments of a task as a variable; its name.
-  std::string declareArguments(int number, const std::string &name, const std::vector<TaskArgument> &arguments) {
+  std::string declareArguments(int number, const std::string &name, const std::vector<TaskArgument> &arguments,
+                               const TaskBlocks &blocks) {
     std::string params = "params_t" + std::to_string(number);
     out.EmitLine("// Task " + std::to_string(number) + ": " + name);
     out.EmitLine("CoreTaskArgs " + params + ";");
@@ -191,6 +197,10 @@ protected:
                                                    argument.name + "))";
       out.EmitLine(params + ".add_" + (argument.direction ? verb(*argument.direction) : "scalar") + "(" + value + ");");
     }
+    if (!blocks.count.empty())
+      out.EmitLine(params + ".launch_spec." + setBlocks + "(" + blocks.count + ");");
+    if (blocks.together)
+      out.EmitLine(params + ".launch_spec.set_require_sync_start(true);");
     return params;
   }
 
@@ -215,13 +225,17 @@ protected:
     for (const EntryExtent &extent : extents)
       out.EmitLine("int64_t " + extent.name + " = " + extent.value + ";");
   }
+
+private:
+  std::string setBlocks; ///< the call that says how many blocks a task has
 };
 
 } // namespace
 
-std::unique_ptr<OrchestrationApi> OrchestrationApi::make(pypto::codegen::OrchestrationApi api, CodeEmitter &out) {
+std::unique_ptr<OrchestrationApi> OrchestrationApi::make(pypto::codegen::OrchestrationApi api,
+                                                         const isa::ArchInfo &arch, CodeEmitter &out) {
   if (api == pypto::codegen::OrchestrationApi::Today)
-    return std::make_unique<TodayApi>(out);
+    return std::make_unique<TodayApi>(arch, out);
   return std::make_unique<MarchApi>(out);
 }
 

@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATIONAPI_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_ORCHESTRATIONAPI_H
 
+#include "pto_mlir/ISA/Table.h"
 #include "pypto/codegen/code_emitter.h"
 #include "pypto/codegen/orchestration/orchestration_codegen.h"
 
@@ -14,6 +15,12 @@ struct TaskArgument {
   std::string name;
   std::optional<pypto::ir::ParamDirection> direction; ///< none: a number
   pypto::DataType dtype;
+};
+
+/// The blocks of a launch.
+struct TaskBlocks {
+  std::string count;     ///< empty: one block, which asks for no number
+  bool together = false; ///< whether all begin at once
 };
 
 /// A parameter of the orchestrator, or a tensor that it returns.
@@ -32,7 +39,8 @@ struct EntryExtent {
 
 class OrchestrationApi {
 public:
-  static std::unique_ptr<OrchestrationApi> make(pypto::codegen::OrchestrationApi api, pypto::codegen::CodeEmitter &out);
+  static std::unique_ptr<OrchestrationApi> make(pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch,
+                                                pypto::codegen::CodeEmitter &out);
   explicit OrchestrationApi(pypto::codegen::CodeEmitter &out) : out(out) {}
   virtual ~OrchestrationApi() = default;
 
@@ -44,10 +52,10 @@ public:
   virtual void create(const std::string &name, const std::vector<std::string> &shape, pypto::DataType dtype) = 0;
   /// Submits kernel `id`, called `kernel`, as task `number`.
   virtual void submit(int number, int id, const std::string &kernel, pypto::ir::CoreType core,
-                      const std::vector<TaskArgument> &arguments) = 0;
+                      const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) = 0;
   /// Submits kernels `cube` and `vector`, called `group`, as one task, with two vector cores.
   virtual void submitBoth(int number, int cube, int vector, const std::string &group,
-                          const std::vector<TaskArgument> &arguments) = 0;
+                          const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) = 0;
   virtual void openScope(bool isManual) = 0;
   void closeScope();
   /// An element of `tensor`, which waits for the tasks that write it.

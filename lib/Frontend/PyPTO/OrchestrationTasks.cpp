@@ -64,14 +64,14 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
     auto [cube, vector] = sidesOf(*kernel);
     int first = numberOf(cube), second = numberOf(vector);
     if (queueSpaceOf(*cube).words) {
-      withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors); });
+      withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors, blocks); });
     } else { // nothing that they wait for: one after the other
-      api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors);
-      api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors);
+      api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors, blocks);
+      api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors, blocks);
     }
   } else {
     int id = numberOf(kernel);
-    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors);
+    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors, blocks);
   }
   now.written.insert(written.begin(), written.end());
 }
@@ -163,6 +163,10 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
   OutlinedScope &outline = scopes[scope.get()];
   if (!outline.function)
     outline = outlineScope(scope, *entry, scopes.size() - 1, arch);
+  if (!blocks.count.empty() && !outline.results.empty())
+    fail(scope->span_, outline.results[0]->name_hint_ +
+                           " is made by each block, and read by another kernel of pl.spmd; "
+                           "the C++ of an orchestrator has tensors for all blocks");
   Values arguments;
   for (const ir::VarPtr &input : outline.inputs)
     arguments.push_back(valuesOf(input).front());
@@ -178,6 +182,22 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
   for (const auto &[var, next] : roots)
     if (auto held = now.held.find(rootOf(roots, next)); held != now.held.end() && !now.held.count(var))
       now.held[var] = held->second;
+}
+
+/// A scope of blocks is a task of each kernel in it, which has all blocks: so what a block makes has no place of its
+/// own.
+void OrchestrationText::launchBlocks(const ir::SpmdScopeStmt &scope) {
+  if (!blocks.count.empty())
+    fail(scope.span_, "blocks inside of blocks: pl.spmd does not nest");
+  std::string count = number(scope.core_num_);
+  auto known = knownExtent(count);
+  if (known ? *known < 1 : false)
+    fail(scope.span_, "pl.spmd needs at least one block");
+  if (!known)
+    expect(count + " >= 1", scope.span_, "pl.spmd needs at least one block");
+  blocks = {known ? count : "static_cast<uint32_t>(" + count + ")", scope.sync_start_};
+  VisitStmt(scope.body_);
+  blocks = {};
 }
 
 } // namespace pto_mlir::pypto_frontend

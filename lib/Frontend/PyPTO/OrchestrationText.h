@@ -110,6 +110,7 @@ private:
   Values call(const pypto::ir::Call &op);
   Values resultsOf(const pypto::ir::Function &kernel, const Values &arguments) const;
   void launch(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
+  void launchBlocks(const pypto::ir::SpmdScopeStmt &scope);
   void submit(const pypto::ir::FunctionPtr &kernel, const Values &arguments, const pypto::ir::Span &span);
   /// The functions of the cube core and of the vector cores that a Group calls.
   std::pair<pypto::ir::FunctionPtr, pypto::ir::FunctionPtr> sidesOf(const pypto::ir::Function &group) const;
@@ -128,6 +129,7 @@ private:
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
   pypto::ir::YieldStmtPtr yielded;
   pypto::ir::VarPtr target; ///< what the value at hand is bound to; null: nothing
+  TaskBlocks blocks;        ///< of the scope of blocks that is open
   int loops = 0;            ///< that are open and run one iteration after the other
 };
 
