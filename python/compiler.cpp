@@ -6,6 +6,7 @@
 #include "pto_mlir/Compiler/TopJIT.h"
 #include "pto_mlir/Cost/Bound.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
+#include "pto_mlir/Frontend/ONNX/VersionLimits.h"
 #include "pto_mlir/Support/Utf8.h"
 
 #include <nanobind/nanobind.h>
@@ -160,6 +161,7 @@ NB_MODULE(_compiler, m) {
       ops.emplace_back(op.name, op.firstOpset, op.lastOpset);
     return ops;
   });
+  m.def("version_nodes", [] { return onnx::kVersionNodes; });
   m.def("describe", &describe);
   m.def("processors", [] {
     std::vector<std::tuple<std::string, unsigned, bool>> processors;

@@ -58,11 +58,10 @@ def shapes(text: str) -> list[list[int | str]]:
 
 _SIZES = "--dynamic: expects names with sizes such as batch=1..4,length=16|32, or ranges such as tokens=1:512"
 
-_MOST_SIZES = 1 << 14  # of one interval; the importer refuses fewer that have more nodes
 
-
-def sizes(text: str) -> tuple[dict[str, list[int]], dict[str, tuple[int, int, int]]]:
-    """`batch=1..4,length=16|32,tokens=8:512:8` -> the sizes by name, and the ranges (least, greatest, multiple)."""
+def sizes(text: str, most: int) -> tuple[dict[str, list[int]], dict[str, tuple[int, int, int]]]:
+    """`batch=1..4,length=16|32,tokens=8:512:8` -> the sizes by name, and the ranges (least, greatest, multiple). An
+    interval has at most `most` sizes."""
     lists: dict[str, list[int]] = {}
     ranges: dict[str, tuple[int, int, int]] = {}
     for part in text.split(","):
@@ -72,7 +71,7 @@ def sizes(text: str) -> tuple[dict[str, list[int]], dict[str, tuple[int, int, in
         if ":" in values:
             ranges[name] = _range(part, values)
         else:
-            lists[name] = _list(part, values)
+            lists[name] = _list(part, values, most)
     # A range of one value is a size.
     for name, (least, greatest, _) in list(ranges.items()):
         if least == greatest:
@@ -98,11 +97,13 @@ def _range(part: str, values: str) -> tuple[int, int, int]:
     return least, greatest, multiple
 
 
-def _list(part: str, values: str) -> list[int]:
+def _list(part: str, values: str, most: int) -> list[int]:
     bounds = [piece.split("..") for piece in values.split("|")]
     ok = all(len(b) <= 2 and all(_is_size(n) for n in b) for b in bounds)
-    if not (ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + _MOST_SIZES for b in bounds)):
+    if not (ok and all(0 < int(b[0]) <= int(b[-1]) for b in bounds)):
         raise UserError(f"{_SIZES}, got {part!r}")
+    if any(int(b[-1]) - int(b[0]) >= most for b in bounds):
+        raise UserError(f"--dynamic: {part!r} lists more than {most} sizes; a range LEAST:GREATEST may have as many")
     return sorted({n for b in bounds for n in range(int(b[0]), int(b[-1]) + 1)})
 
 

@@ -147,3 +147,8 @@ def deploy(
 def supported_ops() -> list[tuple[str, int, int]]:
     """ONNX operators that are imported: name, first and last opset."""
     return _call("supported_ops")
+
+
+def version_nodes() -> int:
+    """Most nodes of all versions of a model together: no list of sizes is longer."""
+    return _call("version_nodes")

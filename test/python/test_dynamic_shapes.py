@@ -341,6 +341,7 @@ def test_named_dimensions_have_several_sizes(tmp_path, capfd):
     for wrong, text in (
         ("batch=0", "expects names with sizes"),
         ("batch", "expects names with sizes"),
+        ("batch=1..16385", "lists more than 16384 sizes; a range LEAST:GREATEST may have as many"),
         ("batch=1,length=4,depth=2", "no input has a dimension 'depth'"),
     ):
         assert model_transform.main([*transform, "--dynamic", wrong]) == 1

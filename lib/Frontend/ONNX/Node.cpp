@@ -190,6 +190,46 @@ LogicalResult Node::hostBinary(StringRef kernel, StringRef reason) {
 
 static bool isEmpty(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 0; }
 
+namespace {
+
+/// While it lives, keeps the words of what ops report. The op is stripped from "'top.conv' op input has ..", since the
+/// message names the node.
+struct Reason {
+  explicit Reason(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          text = diagnostic.str();
+          if (size_t op = text.find("' op "); op != std::string::npos)
+            text = text.substr(op + StringRef("' op ").size());
+          return success();
+        }) {}
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+std::optional<Node::Inferred> Node::infer(StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  MLIRContext *context = builder().getContext();
+  std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
+  Inferred inferred;
+  inferred.attributes = attributes;
+  info->populateDefaultAttrs(inferred.attributes);
+  std::string problem;
+  {
+    Reason reason(context);
+    if (failed(info->getInterface<InferTypeOpInterface>()->inferReturnTypes(context, UnknownLoc::get(context), operands,
+                                                                            inferred.attributes.getDictionary(context),
+                                                                            nullptr, {}, inferred.types)))
+      problem = reason.text;
+    else if (std::string size = Importer::sizeProblem(cast<RankedTensorType>(inferred.types.front())); !size.empty())
+      problem = "a tensor " + size; // before the op, which counts elements
+    else
+      return inferred;
+  }
+  (void)error(problem);
+  return std::nullopt;
+}
+
 Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   OpBuilder &b = builder();
   MLIRContext *context = b.getContext();
@@ -197,52 +237,40 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
     return {};
   if (llvm::any_of(operands, isEmpty))
     return ofNothing(opName, name, operands, attributes);
-  std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
-  NamedAttrList withDefaults(attributes);
-  info->populateDefaultAttrs(withDefaults);
-  OperationState state(top::namedLoc(context, name), opName, operands, TypeRange(), withDefaults);
-  std::string reason;
+  std::optional<Inferred> inferred = infer(opName, operands, attributes);
+  if (!inferred)
+    return {};
+  auto &[types, withDefaults] = *inferred;
+  OperationState state(top::namedLoc(context, name), opName, operands, types, withDefaults);
+  Operation *op = b.create(state);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  // No engine copies f64.
+  bool small = isa<IntegerType>(type.getElementType()) || type.getElementType().isF64() ||
+               type.getNumElements() <= top::kMaxInlineElements;
+  std::optional<std::string> problem;
+  std::optional<top::Weight> weight;
   {
-    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-      std::string text = diagnostic.str();
-      // Strip the op from "'top.conv' op input has ..", since the message already names the node.
-      reason = StringRef(text).contains("' op ") ? StringRef(text).split("' op ").second.str() : text;
-      return success();
-    });
-    auto *infer = info->getInterface<InferTypeOpInterface>();
-    SmallVector<Type> types;
-    if (succeeded(infer->inferReturnTypes(context, state.location, operands, withDefaults.getDictionary(context),
-                                          nullptr, {}, types))) {
-      std::string problem = Importer::sizeProblem(cast<RankedTensorType>(types.front()));
-      if (!problem.empty()) // before the op, which counts elements
-        return (void)error("a tensor " + problem), Value();
-      state.addTypes(types);
-      Operation *op = b.create(state);
-      // Verify constraints that type inference does not check, such as element types.
-      if (succeeded(op->getName().verifyInvariants(op))) {
-        auto type = cast<RankedTensorType>(op->getResult(0).getType());
-        // No engine copies f64.
-        bool small = isa<IntegerType>(type.getElementType()) || type.getElementType().isF64() ||
-                     type.getNumElements() <= top::kMaxInlineElements;
-        std::optional<top::Weight> weight = small ? top::evaluate(op) : std::nullopt;
-        if (!weight && type.getNumElements() > 0) {
-          if (isWide && type.getElementType().isF32())
-            op->setAttr(top::kWideAttr, b.getUnitAttr());
-          return op->getResult(0);
-        }
-        if (weight) {
-          op->erase();
-          importer.absorb(name);
-          return top::createConstant(b, state.location, name, *weight);
-        }
-        op->erase();
-        return top::createConstant(b, state.location, name, Importer::emptyWeight(type));
-      }
-      op->erase();
-    }
+    Reason reason(context);
+    // Verify constraints that type inference does not check, such as element types.
+    if (failed(op->getName().verifyInvariants(op)))
+      problem = reason.text;
+    else if (small)
+      weight = top::evaluate(op);
   }
-  (void)error(reason);
-  return {};
+  if (problem) {
+    op->erase();
+    return (void)error(*problem), Value();
+  }
+  if (!weight && type.getNumElements() > 0) {
+    if (isWide && type.getElementType().isF32())
+      op->setAttr(top::kWideAttr, b.getUnitAttr());
+    return op->getResult(0);
+  }
+  op->erase();
+  if (!weight)
+    return top::createConstant(b, state.location, name, Importer::emptyWeight(type));
+  importer.absorb(name);
+  return top::createConstant(b, state.location, name, *weight);
 }
 
 // What an op makes of no elements, of a window of padding alone too; nullopt where it needs some. A mean of integers is
@@ -318,25 +346,12 @@ std::optional<Value> Node::convOfZeros(StringRef op, StringRef name, ValueRange 
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   if (std::optional<Value> value = convOfZeros(opName, name, operands, attributes))
     return *value;
+  std::optional<Inferred> inferred = infer(opName, operands, attributes);
+  if (!inferred)
+    return {};
   OpBuilder &b = builder();
-  std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
-  NamedAttrList withDefaults(attributes);
-  info->populateDefaultAttrs(withDefaults);
-  std::string reason = "computes on an empty tensor";
-  SmallVector<Type> types;
-  LogicalResult inferred = failure();
-  {
-    ScopedDiagnosticHandler handler(b.getContext(),
-                                    [&](Diagnostic &diagnostic) { return reason = diagnostic.str(), success(); });
-    inferred = info->getInterface<InferTypeOpInterface>()->inferReturnTypes(
-        b.getContext(), b.getUnknownLoc(), operands, withDefaults.getDictionary(b.getContext()), nullptr, {}, types);
-  }
-  if (failed(inferred))
-    return (void)error(reason), Value();
-  auto type = cast<RankedTensorType>(types.front());
+  auto type = cast<RankedTensorType>(inferred->types.front());
   Location loc = top::namedLoc(b.getContext(), name);
-  if (std::string problem = Importer::sizeProblem(type); !problem.empty())
-    return (void)error("a tensor " + problem), Value();
   if (type.getNumElements() == 0)
     return top::createConstant(b, loc, name, Importer::emptyWeight(type));
   if (opName == top::ConcatOp::getOperationName()) {
@@ -351,16 +366,17 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
   // No updates.
   if (operands.front().getType() == type && opName == top::ScatterOp::getOperationName())
     return operands.front();
-  if (std::optional<double> neutral = ofNoElements(opName, operands.size(), type.getElementType(), withDefaults)) {
+  if (std::optional<double> neutral =
+          ofNoElements(opName, operands.size(), type.getElementType(), inferred->attributes)) {
     bool isBool = type.getElementType().isInteger(1);
     return filled(name, type, isBool ? double(*neutral > 0) : *neutral);
   }
-  (void)error(reason);
+  (void)error("computes on an empty tensor");
   return {};
 }
 
 bool Node::mayBuild(ArrayRef<int64_t> shape) {
-  constexpr int64_t kMostElements = int64_t(1) << 27;
+  constexpr int64_t kMostElements = int64_t(1) << 26;
   int64_t elements = 1;
   for (int64_t size : shape)
     if (llvm::MulOverflow(elements, size, elements) || elements > kMostElements)

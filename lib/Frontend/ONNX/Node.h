@@ -112,8 +112,8 @@ public:
                      llvm::ArrayRef<mlir::NamedAttribute> attributes);
   /// A constant whose elements are all `value`; null after an error.
   mlir::Value filled(llvm::StringRef name, mlir::RankedTensorType type, double value);
-  /// Whether a constant of this shape may be built of numbers: not of gigabytes, which only a mistake asks for. Else
-  /// the error has been reported.
+  /// Whether a constant of this shape may be built of numbers: up to 2^26, not gigabytes, which only a mistake asks
+  /// for. Else the error has been reported.
   bool mayBuild(llvm::ArrayRef<int64_t> shape);
 
   /// Builds an operation of the host (top.host) with the result type; `reason`: why no engine computes it.
@@ -157,6 +157,14 @@ public:
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
+  /// The types of an op's results and its attributes, defaults among them.
+  struct Inferred {
+    llvm::SmallVector<mlir::Type> types;
+    mlir::NamedAttrList attributes;
+  };
+  /// Nullopt after an error, also of a tensor that is too large.
+  std::optional<Inferred> infer(llvm::StringRef op, mlir::ValueRange operands,
+                                llvm::ArrayRef<mlir::NamedAttribute> attributes);
   /// Nullopt where the op is no convolution of nothing; null after an error.
   std::optional<mlir::Value> convOfZeros(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
                                          llvm::ArrayRef<mlir::NamedAttribute> attributes);

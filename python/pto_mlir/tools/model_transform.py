@@ -93,7 +93,9 @@ def transform(argv) -> int:
         raise UserError("--test_result needs --test_input")
     if args.test_input and args.kernels:
         raise UserError("--test_input compares with onnxruntime, which has no operators of --kernels; leave one out")
-    sizes, ranges = cli.sizes(args.dynamic) if args.dynamic is not None else ({}, {})
+    from .. import compiler
+
+    sizes, ranges = cli.sizes(args.dynamic, compiler.version_nodes()) if args.dynamic is not None else ({}, {})
     if not 0 <= args.max_extent <= 512:
         raise UserError(f"--max_extent: expects 0 to 512, got {args.max_extent}")
     if args.state_length < 0 or args.state_length > 2**24:
@@ -115,8 +117,6 @@ def transform(argv) -> int:
         args.pixel_format,
         args.channel_format,
     )
-
-    from .. import compiler
 
     users = None
     if args.kernels:

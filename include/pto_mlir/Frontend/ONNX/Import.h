@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "pto_mlir/Frontend/ONNX/UserKernels.h"
+#include "pto_mlir/Frontend/ONNX/VersionLimits.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -12,10 +13,6 @@
 #include <vector>
 
 namespace pto_mlir::onnx {
-
-/// Limits on the versions of one model, each of which is compiled: so many in any case; of shapes, which a user lists,
-/// more while all versions together have no more than kVersionNodes nodes.
-inline constexpr unsigned kMaxVersions = 512, kVersionNodes = 1 << 14;
 
 /// Supported ONNX versions: the newest IR version and operator set (onnx 1.23), and the oldest operator set.
 inline constexpr int64_t kMaxIRVersion = 14;

@@ -8,9 +8,6 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-/// Elements of the matrix.
-static constexpr double kMostElements = 1 << 26;
-
 static LogicalResult importMelWeightMatrix(Node &node) {
   double numbers[5];
   for (unsigned i = 0; i < 5; ++i) {
@@ -21,9 +18,10 @@ static LogicalResult importMelWeightMatrix(Node &node) {
   }
   auto [bands, length, rate, lowest, highest] = numbers;
   double bins = std::floor(length / 2) + 1;
-  if (!(bands >= 1 && length >= 1 && rate >= 1 && lowest >= 0 && highest > lowest && highest <= rate) ||
-      !(bands * bins <= kMostElements))
-    return node.error("takes 0 <= lower_edge_hertz < upper_edge_hertz <= sample_rate and at most 2^26 elements");
+  if (!(bands >= 1 && length >= 1 && rate >= 1 && lowest >= 0 && highest > lowest && highest <= rate))
+    return node.error("takes 0 <= lower_edge_hertz < upper_edge_hertz <= sample_rate");
+  if (!node.mayBuild({int64_t(std::min(bins, 0x1p40)), int64_t(std::min(bands, 0x1p40))}))
+    return failure();
   int64_t type = node.intAttr("output_datatype", 1);
   Type element = elementType(node.builder().getContext(), static_cast<int>(std::clamp<int64_t>(type, 0, INT32_MAX)));
   if (!element || !isa<FloatType>(element))

@@ -37,8 +37,8 @@ static LogicalResult importOneHot(Node &node) {
   if (!depth || depth->type.getNumElements() != 1)
     return node.error("the depth must be one constant");
   int64_t size = top::toInts(*depth).front(), rank = node.type(0).getRank();
-  if (size < 1 || size > (int64_t(1) << 26))
-    return node.error("the depth " + Twine(size) + " is not supported; 1 to 2^26 are");
+  if (size < 1)
+    return node.error("the depth is at least 1, got " + Twine(size));
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), rank + 1);
   if (!axis)
     return failure();

@@ -10,8 +10,6 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-constexpr int64_t kMostPlaces = 1 << 26; ///< elements of the filter that places the blocks
-
 static LogicalResult importCol2Im(Node &node) {
   RankedTensorType type = node.type(0);
   std::optional<SmallVector<int64_t>> image = node.ints(1, "image_shape"), block = node.ints(2, "block_shape");
@@ -47,12 +45,11 @@ static LogicalResult importCol2Im(Node &node) {
     return node.error("an input of shape " + shapeText(type.getShape()) + " does not hold the blocks of " +
                       shapeText(*block) + " of an image of " + shapeText(*image));
   int64_t channels = rows / taps;
-  if (taps > kMostPlaces / rows)
-    return node.error("blocks of " + Twine(taps) + " elements in " + Twine(channels) +
-                      " channels need a filter of over " + Twine(kMostPlaces) + " elements");
   SmallVector<int64_t> shape{type.getDimSize(0), rows}, filter{rows, 1};
   llvm::append_range(shape, spatial);
   llvm::append_range(filter, *block);
+  if (!node.mayBuild(filter))
+    return failure();
   std::vector<double> places(rows * taps, 0.0);
   for (int64_t i = 0; i < rows; ++i)
     places[i * taps + i % taps] = 1;

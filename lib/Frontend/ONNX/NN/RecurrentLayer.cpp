@@ -89,9 +89,10 @@ LogicalResult Recurrent::ofNothing() {
       empty(output, type.getShape());
     else if (node.has(output + 4))
       node.set(output, node.input(output + 4));
+    else if (Value states = node.filled("", type, 0))
+      node.set(output, states);
     else
-      node.set(output, top::createConstant(node.builder(), node.builder().getUnknownLoc(), "", type,
-                                           std::vector<char>(*top::tensorBytes(type))));
+      return failure();
   }
   return success();
 }

@@ -56,9 +56,10 @@ static LogicalResult importEyeLike(Node &node) {
     if (!element)
       return node.error("attribute 'dtype': element type " + dataTypeName(to) + " is not supported");
   }
-  constexpr int64_t kMost = int64_t(1) << 26;
-  if (type.getRank() != 2 || type.getNumElements() > kMost)
-    return node.error("takes a matrix of up to " + Twine(kMost) + " elements, got shape " + shapeText(type.getShape()));
+  if (type.getRank() != 2)
+    return node.error("takes a matrix, got shape " + shapeText(type.getShape()));
+  if (!node.mayBuild(type.getShape()))
+    return failure();
   std::vector<double> values(type.getNumElements(), 0.0);
   int64_t rows = values.empty() ? 0 : type.getDimSize(0), columns = type.getDimSize(1);
   diagonal = std::clamp(diagonal, -rows, columns);

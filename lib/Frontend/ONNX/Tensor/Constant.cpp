@@ -117,18 +117,19 @@ static LogicalResult importRange(Node &node) {
       return node.error("start, limit and delta must be constant scalars of one type, or integers");
   }
   Type element = node.type(0).getElementType();
-  constexpr int64_t kMost = int64_t(1) << 26; // of 8 bytes, and as many again while the list grows
   auto shaped = [&](int64_t count) { return RankedTensorType::get({count}, element); };
   if (isa<IntegerType>(element)) {
     int64_t start = top::toInts(*limits[0])[0], limit = top::toInts(*limits[1])[0], delta = top::toInts(*limits[2])[0];
     if (delta == 0)
       return node.error("delta must not be 0");
+    __int128 distance = static_cast<__int128>(limit) - start, by = delta;
+    __int128 most = std::max<__int128>((distance + by - (by > 0 ? 1 : -1)) / by, 0);
+    int64_t count = static_cast<int64_t>(std::min<__int128>(most, INT64_MAX));
+    if (!node.mayBuild(count))
+      return failure();
     std::vector<int64_t> values;
-    for (__int128 v = start; delta > 0 ? v < limit : v > limit; v += delta) {
-      if (static_cast<int64_t>(values.size()) == kMost)
-        return node.error("the result is too large; 2^26 elements are the most");
-      values.push_back(static_cast<int64_t>(v));
-    }
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(start + i * delta);
     node.set(0, makeWeight(shaped(values.size()), top::fromInts(element, values)));
     return success();
   }
@@ -137,8 +138,8 @@ static LogicalResult importRange(Node &node) {
   if (delta == 0)
     return node.error("delta must not be 0");
   double count = std::ceil((limit - start) / delta);
-  if (!(count < kMost))
-    return node.error("the result is too large; 2^26 elements are the most");
+  if (!node.mayBuild(static_cast<int64_t>(std::max(std::min(0x1p40, count), 0.0))))
+    return failure();
   std::vector<double> values;
   values.reserve(static_cast<size_t>(std::max(count, 0.0)));
   for (int64_t i = 0; i < count; ++i)

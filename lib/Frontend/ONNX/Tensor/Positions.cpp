@@ -39,10 +39,8 @@ static Value normalised(Node &node, Value indices, int64_t size) {
 }
 
 Value rangeAlong(Node &node, int64_t rank, int64_t dim, int64_t count, int64_t step) {
-  constexpr int64_t kMost = int64_t(1) << 26;
-  if (count > kMost)
-    return (void)node.error("numbers up to " + Twine(kMost) + " positions of a dimension, got " + Twine(count)),
-           Value();
+  if (!node.mayBuild(count))
+    return {};
   OpBuilder &b = node.builder();
   SmallVector<int64_t> shape(rank, 1), values;
   shape[dim] = count;

@@ -19,10 +19,9 @@ static LogicalResult importTrilu(Node &node) {
     diagonal = k->front();
   }
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  constexpr int64_t kMost = int64_t(1) << 26;
-  if (shape[0] > kMost || shape[1] > kMost || shape[0] * shape[1] > kMost)
-    return node.error("on matrices of " + Twine(shape[0]) + " x " + Twine(shape[1]) + " is not supported");
-  diagonal = std::clamp<int64_t>(diagonal, -kMost, kMost);
+  if (!node.mayBuild(shape))
+    return failure();
+  diagonal = std::clamp<int64_t>(diagonal, -shape[0], shape[1]);
   std::vector<int64_t> kept;
   for (int64_t row = 0; row < shape[0]; ++row)
     for (int64_t column = 0; column < shape[1]; ++column)
