@@ -75,6 +75,12 @@ def test_rolled_slices_with_steps(tmp_path):
     assert check(tree, tree.roll(tree.roll(thinned, 1, 1), 0, 4), tmp_path) == 1
 
 
+def test_rolled_patches(tmp_path):
+    tree = Tree([8, 12, 8])
+    merged = tree.concat([tree.slice("x", 0, row, 8, 2) for row in (1, 0)], 2)
+    assert check(tree, tree.roll(tree.roll(merged, 1, 5), 0, 1), tmp_path) == 1
+
+
 @pytest.mark.parametrize("cores", [1, 24])
 def test_patches_merged(cores, tmp_path):
     tree = Tree([1, 8, 6, 32])

@@ -186,3 +186,51 @@ func.func @main(%x: tensor<4x2x5x6xf32>) -> tensor<2x2x3x5x6xf32> {
   %9 = top.permute %8 {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x3x2x5x6xf32>) -> tensor<2x2x3x5x6xf32> loc("second")
   return %9 : tensor<2x2x3x5x6xf32>
 }
+
+// -----
+
+// The model's way out of windows of an image, to channels first, is one of the spatial dimensions and the pass's own,
+// which sinks through the reshape and the relu and cancels.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[P:.*]] = top.permute %{{.*}} {perm = array<i64: 0, 1, 3, 2, 4, 5>} {{.*}} -> tensor<1x2x3x2x3x4xf32> loc(fused<"NHWC">["out"])
+// CHECK: %[[R:.*]] = top.reshape %[[P]] {shape = array<i64: 1, 6, 6, 4>}
+// CHECK: %[[L:.*]] = top.relu %[[R]]
+// CHECK: top.conv %[[L]], {{.*}} -> tensor<1x6x6x2xf32>
+func.func @main(%x: tensor<1x2x2x3x3x4xf32>) -> tensor<1x2x6x6xf32> {
+  %w = arith.constant dense<0.5> : tensor<2x4x1x1xf32>
+  %0 = top.permute %x {perm = array<i64: 0, 5, 1, 3, 2, 4>} : (tensor<1x2x2x3x3x4xf32>) -> tensor<1x4x2x3x2x3xf32> loc("out")
+  %1 = top.reshape %0 {shape = array<i64: 1, 4, 6, 6>} : (tensor<1x4x2x3x2x3xf32>) -> tensor<1x4x6x6xf32>
+  %2 = top.relu %1 : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %3 = top.conv %2, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x6x6xf32>, tensor<2x4x1x1xf32>) -> tensor<1x2x6x6xf32>
+  return %3 : tensor<1x2x6x6xf32>
+}
+
+// -----
+
+// Two permutes around a reshape that merges dimensions are one.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[X:.*]]: tensor<2x3x4x5xf32>
+// CHECK-NEXT: %[[P:.*]] = top.permute %[[X]] {perm = array<i64: 1, 3, 0, 2>}
+// CHECK-NEXT: %[[R:.*]] = top.reshape %[[P]] {shape = array<i64: 15, 2, 4>} {{.*}} loc("y")
+// CHECK-NEXT: return %[[R]]
+func.func @main(%x: tensor<2x3x4x5xf32>) -> tensor<15x2x4xf32> {
+  %0 = top.permute %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x3x5xf32>
+  %1 = top.reshape %0 {shape = array<i64: 2, 4, 15>} : (tensor<2x4x3x5xf32>) -> tensor<2x4x15xf32>
+  %2 = top.permute %1 {perm = array<i64: 2, 0, 1>} : (tensor<2x4x15xf32>) -> tensor<15x2x4xf32> loc("y")
+  return %2 : tensor<15x2x4xf32>
+}
+
+// -----
+
+// A reshape that cuts across the dimensions stays between its permutes.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: top.permute
+func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = top.permute %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %1 = top.reshape %0 {shape = array<i64: 4, 6>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  %2 = top.reshape %1 {shape = array<i64: 6, 4>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %3 = top.reshape %2 {shape = array<i64: 8, 3>} : (tensor<6x4xf32>) -> tensor<8x3xf32>
+  %4 = top.permute %3 {perm = array<i64: 1, 0>} : (tensor<8x3xf32>) -> tensor<3x8xf32>
+  %5 = top.reshape %4 {shape = array<i64: 4, 6>} : (tensor<3x8xf32>) -> tensor<4x6xf32>
+  return %5 : tensor<4x6xf32>
+}

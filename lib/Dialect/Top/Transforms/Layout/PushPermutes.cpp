@@ -220,15 +220,18 @@ template <typename ReduceOp> struct PushReduce : Push<ReduceOp> {
   }
 };
 
-// Whether a reshape makes one dimension of the spatial ones (patches to a sequence), or several of one: [N, C,
-// spatial..] becomes [N, spatial.., C] on either side.
+// Whether a reshape is of the spatial dimensions alone (patches to a sequence, windows of an image): [N, C, spatial..]
+// becomes [N, spatial.., C] on either side.
 bool keepsChannels(ReshapeOp op, Order order) {
   ArrayRef<int64_t> from = typeOf(op.getInput()).getShape(), to = typeOf(op.getOutput()).getShape();
-  if (std::min(from.size(), to.size()) != 3 || from.size() == to.size() || to[0] != from[0] || to[1] != from[1])
+  if (std::min(from.size(), to.size()) < 3 || to[0] != from[0] || to[1] != from[1])
     return false;
+  if (!order.columnsOuter)
+    return true;
   // Rows stand first in what the model makes of them.
   ArrayRef<int64_t> image = from.size() == 3 ? to : from;
-  return !order.columnsOuter || image.size() != 4 || image[2] == 1 || image[3] == 1;
+  return std::min(from.size(), to.size()) == 3 && from.size() != to.size() &&
+         (image.size() != 4 || image[2] == 1 || image[3] == 1);
 }
 
 // Sinks through a reshape of the spatial dimensions alone.
