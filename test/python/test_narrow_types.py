@@ -298,3 +298,28 @@ def test_an_input_that_only_gives_a_type_may_be_empty(tmp_path):
 def test_arithmetic_is_refused(tmp_path):
     with pytest.raises(UserError, match="elements of type i4, which neither the engines nor the host do"):
         deploy(tmp_path, [helper.make_node("Add", ["x", "x"], ["y"])], {"x": ("INT4", [3])}, "INT4")
+
+
+SQUARES = {
+    "MeanVarianceNormalization": (
+        {},
+        lambda x: (x - x.mean((0, 2, 3), keepdims=True)) / x.std((0, 2, 3), keepdims=True),
+    ),
+    "LpNormalization": ({"axis": 1}, lambda x: x / np.sqrt((x**2).sum(1, keepdims=True))),
+    "LRN": ({"size": 1, "alpha": 0.1}, lambda x: x / (1 + 0.1 * x**2) ** 0.75),
+    "LpPool": ({"kernel_shape": [2, 1], "strides": [2, 1]}, lambda x: np.hypot(x[:, :, ::2], x[:, :, 1::2])),
+    "GlobalLpPool": ({}, lambda x: np.sqrt((x**2).sum((2, 3), keepdims=True))),
+    "ReduceL2": ({}, lambda x: np.sqrt((x**2).sum(keepdims=True))),
+}
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+@pytest.mark.parametrize("op", SQUARES)
+def test_squares_beyond_f16(op, mode, tmp_path):
+    """Of models whose tensors are f16: a sum of squares need not fit f16 where the result does."""
+    attributes, exact = SQUARES[op]
+    x = (500 * np.random.default_rng(4).standard_normal((2, 4, 8, 8))).astype(np.float16)
+    node = helper.make_node(op, ["x"], ["y"], **attributes)
+    session, _ = build(tmp_path, [node], {"x": ("FLOAT16", x.shape)}, "FLOAT16", mode=mode)
+    wanted = exact(x.astype(np.float64))
+    assert np.linalg.norm(session.run(None, {"x": x})[0] - wanted) < 5e-4 * np.linalg.norm(wanted)

@@ -61,6 +61,18 @@ public:
     return node.finish(x ? node.create<OpTy>(node.outputName(), {x, constant(x, y)}) : x);
   }
 
+  /// Input `i` for a formula whose squares and sums leave the range of 16 bits: as f32 where it is f16 or bf16.
+  mlir::Value wide(unsigned i) {
+    mlir::Value value = node.input(i);
+    return value && isNarrow(value.getType()) ? castTo(node, value, node.builder().getF32Type()) : value;
+  }
+  /// result() of such a formula, in the element type of input 0.
+  template <typename OpTy, typename... Operands> mlir::LogicalResult narrowed(Operands... operands) {
+    if (!isNarrow(node.type(0)))
+      return result<OpTy>(operands...);
+    return node.finish(castTo(node, of<OpTy>(operands...), node.type(0).getElementType(), node.outputName()));
+  }
+
   /// Where x < y.
   mlir::Value isLess(mlir::Value x, double y) {
     return x ? node.create<top::CompareOp>("", {x, constant(x, y)},
@@ -85,6 +97,11 @@ public:
   }
 
 private:
+  static bool isNarrow(mlir::Type type) {
+    mlir::Type element = mlir::getElementTypeOrSelf(type);
+    return element.isF16() || element.isBF16();
+  }
+
   Node &node;
 };
 

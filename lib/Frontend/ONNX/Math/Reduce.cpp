@@ -67,13 +67,13 @@ template <Step before, typename AfterOp, int axesAreInputSince> static LogicalRe
   std::optional<Node::Wide> wide;
   if (hasAfter)
     wide.emplace(node);
-  Value x = before(f, node.input(0));
+  Value x = before(f, hasAfter ? f.wide(0) : node.input(0));
   if (!reduction->none)
     x = node.create<top::ReduceSumOp>(hasAfter ? "" : node.outputName(), x,
                                       {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
   if constexpr (hasAfter) {
     if (isa<FloatType>(element))
-      return f.result<AfterOp>(x);
+      return f.narrowed<AfterOp>(x);
     return node.finish(
         castTo(node, f.of<AfterOp>(castTo(node, x, node.builder().getF64Type())), element, node.outputName()));
   }

@@ -18,10 +18,10 @@ static Value power(Formula &f, Value x, int64_t p) {
   return f.of<top::PowOp>(f.of<top::AbsOp>(x), static_cast<double>(p));
 }
 
-static LogicalResult root(Formula &f, Node &node, Value sum, int64_t p) {
+static LogicalResult root(Formula &f, Value sum, int64_t p) {
   if (p == 2)
-    return f.result<top::SqrtOp>(sum);
-  return f.result<top::PowOp>(sum, 1 / static_cast<double>(p));
+    return f.narrowed<top::SqrtOp>(sum);
+  return f.narrowed<top::PowOp>(sum, 1 / static_cast<double>(p));
 }
 
 static std::optional<int64_t> readP(Node &node) {
@@ -57,13 +57,13 @@ static LogicalResult importLpPool(Node &node) {
   }
   Formula f(node);
   Node::Wide wide(node);
-  Value mean = f.of<top::AvgPoolOp>(power(f, node.input(0), *p),
+  Value mean = f.of<top::AvgPoolOp>(power(f, f.wide(0), *p),
                                     {node.i64s("kernel", *kernel), node.i64s("strides", window->strides),
                                      node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
                                      node.flag("count_include_pad", true)});
   if (*p == 1)
-    return f.result<top::MulOp>(mean, elements);
-  return root(f, node, f.of<top::MulOp>(mean, elements), *p);
+    return f.narrowed<top::MulOp>(mean, elements);
+  return root(f, f.of<top::MulOp>(mean, elements), *p);
 }
 
 static LogicalResult importGlobalLpPool(Node &node) {
@@ -76,10 +76,9 @@ static LogicalResult importGlobalLpPool(Node &node) {
   Formula f(node);
   Node::Wide wide(node);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
-  Value powers = power(f, node.input(0), *p);
   if (*p == 1)
-    return f.result<top::ReduceSumOp>(powers, {node.i64s("axes", axes)});
-  return root(f, node, f.over<top::ReduceSumOp>(powers, axes), *p);
+    return f.result<top::ReduceSumOp>(power(f, node.input(0), *p), {node.i64s("axes", axes)});
+  return root(f, f.over<top::ReduceSumOp>(power(f, f.wide(0), *p), axes), *p);
 }
 
 void registerLpPool(Registry &registry) {

@@ -47,9 +47,9 @@ static LogicalResult importMeanVarianceNormalization(Node &node) {
     return failure();
   Formula f(node);
   Node::Wide wide(node);
-  Value centred = f.of<top::SubOp>(node.input(0), f.over<top::ReduceMeanOp>(node.input(0), *axes));
+  Value x = f.wide(0), centred = f.of<top::SubOp>(x, f.over<top::ReduceMeanOp>(x, *axes));
   Value deviation = f.of<top::SqrtOp>(f.over<top::ReduceMeanOp>(f.of<top::MulOp>(centred, centred), *axes));
-  return f.result<top::DivOp>(centred, nonZero(node, f, f.of<top::AddOp>(deviation, 1e-9)));
+  return f.narrowed<top::DivOp>(centred, nonZero(node, f, f.of<top::AddOp>(deviation, 1e-9)));
 }
 
 // x / sum(|x|^p)^(1/p) along one axis; a slice of zeros stays zero.
@@ -62,12 +62,12 @@ static LogicalResult importLpNormalization(Node &node) {
     return node.error("attribute 'p' must be 1 or 2, not " + Twine(p));
   Formula f(node);
   Node::Wide wide(node);
-  Value x = node.input(0), sum;
+  Value x = f.wide(0), sum;
   if (p == 1)
     sum = f.over<top::ReduceSumOp>(f.of<top::AbsOp>(x), *axis);
   else
     sum = f.of<top::SqrtOp>(f.over<top::ReduceSumOp>(f.of<top::MulOp>(x, x), *axis));
-  return f.result<top::DivOp>(x, nonZero(node, f, sum));
+  return f.narrowed<top::DivOp>(x, nonZero(node, f, sum));
 }
 
 // x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is computed as a
@@ -89,7 +89,10 @@ static LogicalResult importLRN(Node &node) {
   Formula f(node);
   Node::Wide wide(node);
   OpBuilder &b = node.builder();
-  Type element = type.getElementType();
+  Value x = f.wide(0);
+  if (!x)
+    return failure();
+  Type element = getElementTypeOrSelf(x.getType());
   Value matrix =
       top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_band").str(),
                           RankedTensorType::get({channels, channels}, element), top::fromDoubles(element, band));
@@ -97,10 +100,10 @@ static LogicalResult importLRN(Node &node) {
   llvm::append_range(last, llvm::seq<int64_t>(2, rank));
   last.push_back(1);
   llvm::append_range(first, llvm::seq<int64_t>(1, rank - 1));
-  Value x = node.input(0), squares = f.of<top::PermuteOp>(f.of<top::MulOp>(x, x), {node.i64s("perm", last)});
+  Value squares = f.of<top::PermuteOp>(f.of<top::MulOp>(x, x), {node.i64s("perm", last)});
   Value sums = f.of<top::PermuteOp>(f.of<top::MatMulOp>(squares, matrix), {node.i64s("perm", first)});
   Value denominator = f.of<top::PowOp>(f.of<top::AddOp>(sums, bias), -beta);
-  return f.result<top::MulOp>(x, denominator);
+  return f.narrowed<top::MulOp>(x, denominator);
 }
 
 void registerNormalization(Registry &registry) {
