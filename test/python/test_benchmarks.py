@@ -170,3 +170,34 @@ def test_estimates_miss_by_median_worst_and_absence(estimates, goals, known, cap
     estimates.compare(verdicts, "net F32 1", estimated, {"a": 100.0, "b": 100.0}, rows=False)
     assert len(verdicts.missed) == missed
     assert ("no estimate" in capsys.readouterr().out) == ("b" not in estimated)
+
+
+def test_shares_of_a_launch(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import shares
+
+    def event(pid, tid, ts, dur, name="tadd"):
+        return {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": {}}
+
+    def named(what, name, pid, tid=None):
+        return {"ph": "M", "name": what, "pid": pid, "args": {"name": name}} | ({} if tid is None else {"tid": tid})
+
+    events = [
+        *(named("process_name", name, pid) for pid, name in enumerate(["device", "AIV0.0", "AIV1.0"])),
+        *(named("thread_name", name, pid, tid) for pid in (1, 2) for tid, name in enumerate(["MTE2", "V", "MTE3"])),
+        # A load of 2 us, then one beside the computation; nothing for 1 us; a store of 0.5 us at the end.
+        event(1, 0, 10, 2), event(1, 0, 12, 3), event(1, 1, 12, 1), event(1, 1, 16, 4), event(1, 2, 19, 1.5),
+        event(2, 0, 10, 2), event(2, 1, 12, 2.5),
+        event(0, 0, 5, 15.5, "kernel"),
+    ]  # fmt: skip
+    (launch,) = shares.launches(events, 5)
+    assert (launch.kernel, launch.begin, launch.end, len(launch.cores)) == ("kernel", 10, 20.5, 2)
+    own, uneven = shares.shares(launch)
+    assert own == {
+        ("before", "load"): 2,
+        ("between", "compute"): 5,
+        ("between", "load"): 2,
+        ("between", "idle"): 1,
+        ("after", "store"): 0.5,
+    }
+    assert uneven == 3  # 0 of the one, 6 of the other
