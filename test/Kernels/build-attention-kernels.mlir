@@ -6,13 +6,17 @@ module attributes {pto.target_arch = "a3"} {
   // CHECK-LABEL: func.func @main
   // CHECK-DAG: %[[S:.*]] = tensor.empty() : tensor<24576x256xf32>
   // CHECK-DAG: %[[W:.*]] = tensor.empty() : tensor<24576x256xf16>
-  // CHECK-DAG: %[[T:.*]] = tensor.empty() : tensor<24576x64xf32>
+  // Behind the sums of V are those of the weights.
+  // CHECK-DAG: %[[T:.*]] = tensor.empty() : tensor<24576x72xf32>
   // CHECK: %[[L:.*]]:4 = top.launch @k0_y ins({{.*}}) outs(%[[S]], %[[W]], %[[T]], {{.*}}) {absorbed = [], layouts = ["", "", "", ""], names = ["", "", "", "y"]}
   // CHECK: return %[[L]]#3
 
   // CHECK-LABEL: func.func private @k0_y(
   // CHECK-SAME: kernel_kind<cube>, pto.part_of = "k0_y"
   // Twelve heads of two batches, four units each, and a round more for what is behind.
+  // The cube core multiplies weights with ones, which stay in L0B.
+  // CHECK: pto.texpands
+  // CHECK: pto.textract {{.*}} outs({{.*}} : !pto.tile_buf<right, 64x16xf16
   // CHECK: scf.for %{{.*}} = %{{.*}} to %c120 step %c24
   // The first scores of a unit beside the last sums of the one before: each where there is one.
   // CHECK: scf.for
@@ -40,8 +44,11 @@ module attributes {pto.target_arch = "a3"} {
   // CHECK: pto.trowexpanddiv
   // CHECK: scf.for
   // CHECK: pto.sync.wait <PIPE_MTE2>, 0
+  // Both halves' maxima are one instruction's.
   // CHECK: pto.trowmax
-  // CHECK: pto.trowsum
+  // CHECK: pto.trowmax
+  // CHECK: pto.tmax ins({{.*}} : !pto.tile_buf<vec, 2x32xf32>
+  // CHECK-NOT: pto.trowsum
   // CHECK: pto.sync.set <PIPE_MTE3>, 1
   // CHECK: pto.sync.wait <PIPE_MTE2>, 2
   // CHECK: pto.trowexpandmul

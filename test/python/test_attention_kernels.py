@@ -67,6 +67,7 @@ CASES = {
     "bias": dict(queries=100, keys=300, depth=64, heads=2, batch=2, bias=noise(2, 1, 100, 300)),
     "bias of keys": dict(queries=100, keys=300, depth=64, heads=2, batch=2, bias=noise(2, 1, 1, 300)),
     "softcap and sinks": dict(queries=40, keys=300, depth=64, heads=2, softcap=5.0, sinks=[0.5, -1.0]),
+    "great sinks": dict(queries=200, keys=300, depth=64, heads=2, sinks=[6.0, 5.0]),
     "lengths": dict(
         queries=40, keys=600, depth=64, batch=4, lengths=np.array([600, 0, 257, 31], np.int32), causal=True
     ),

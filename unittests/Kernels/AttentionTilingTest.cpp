@@ -81,12 +81,24 @@ TEST(AttentionTiling, TakesTheMeasuredSizes) {
     p.queries = p.keys = queries, p.depth = p.valueDepth = 128;
     return chooseAttentionTiling(p, a3)->unit;
   };
-  EXPECT_EQ(rows(1024), 47);  // 22 units
-  EXPECT_EQ(rows(2048), 86);  // 24 units
-  EXPECT_EQ(rows(4096), 171); // 24 units of two strips
-  EXPECT_EQ(rows(8192), 128);
-  EXPECT_EQ(rows(16384), 128);
-  EXPECT_EQ(rows(32768), 128);
+  EXPECT_EQ(rows(1024), 47);   // 22 units
+  EXPECT_EQ(rows(2048), 86);   // 24 units
+  EXPECT_EQ(rows(4096), 171);  // 24 units of two strips
+  EXPECT_EQ(rows(8192), 171);  // 48 units
+  EXPECT_EQ(rows(16384), 171); // 96 units
+  EXPECT_EQ(rows(32768), 172); // 191 units
+  // 32 heads of 2048 rows: 15 rounds of two strips. Heads of 64 columns gain nothing by strips.
+  AttentionProblem heads;
+  heads.heads = 32, heads.queries = heads.keys = 2048, heads.depth = heads.valueDepth = 128;
+  EXPECT_EQ(chooseAttentionTiling(heads, a3)->strips, 2);
+  EXPECT_FALSE(chooseAttentionTiling(heads, a3)->ones);
+  heads.depth = heads.valueDepth = 64;
+  EXPECT_EQ(chooseAttentionTiling(heads, a3)->strips, 1);
+  // Whether the cube core adds up weights decides the sums' bits: it does not depend on the numbers of rows and keys.
+  for (int64_t extent : {1, 100, 5000}) {
+    heads.queries = extent, heads.keys = 5000 / extent;
+    EXPECT_TRUE(chooseAttentionTiling(heads, a3)->ones);
+  }
   // The case "two strips" of test_attention_kernels.py.
   AttentionProblem strips;
   strips.queries = 3700, strips.keys = 1100, strips.depth = 128, strips.valueDepth = 72;

@@ -43,6 +43,9 @@ constexpr int64_t kSets = 2;
 /// Slots of a set; a slot is free again without a flag when there are more of them than tiles ahead.
 constexpr int64_t kSlots = 4;
 
+/// Columns of a sum of weights, all alike: a block of 32 bytes, which vector instructions broadcast along a row.
+constexpr int64_t kSumColumns = 8;
+
 /// Strips of a unit.
 constexpr int64_t kMaxStrips = 2;
 
@@ -58,6 +61,7 @@ struct AttentionTiling {
   int64_t scoreKeys; ///< columns of a product of Q and K
   int64_t scoreStep; ///< depth of a product of Q and K
   int64_t sumStep;   ///< keys of a product of weights and V
+  bool ones = false; ///< does the cube core add up the weights, as their product with ones?
   int64_t units(const AttentionProblem &p) const { return p.heads * ceilDiv(p.queries, unit); }
   int64_t tiles(const AttentionProblem &p) const { return ceilDiv(p.keys, keys); }
 };

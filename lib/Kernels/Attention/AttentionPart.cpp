@@ -143,8 +143,7 @@ void AttentionPart::forUnits() {
   u = unit;
   e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
     enterLoop(true);
-    ahead(tile);
-    behind(e.sub(tile, lead));
+    both(tile, e.sub(tile, lead));
   });
 }
 
@@ -183,7 +182,8 @@ Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, un
     ring.semaphore = number;
     return ring;
   };
-  Rings rings{ring(0, f32, t.keys), ring(1, a.element, t.keys), ring(2, f32, roundUp(a.problem.valueDepth, 16))};
+  Rings rings{ring(0, f32, t.keys), ring(1, a.element, t.keys),
+              ring(2, f32, roundUp(a.problem.valueDepth, 16) + (t.ones ? kSumColumns : 0))};
   rings.weights.fromVectors = true;
   return rings;
 }

@@ -39,6 +39,8 @@ protected:
   virtual void begin() = 0;
   virtual void ahead(Ix tile) = 0;
   virtual void behind(Ix tile) = 0;
+  /// `ahead` of one tile of a unit, `behind` of another one.
+  virtual void both(Ix first, Ix second) { ahead(first), behind(second); }
   virtual void finish() = 0;
   /// `body` with each strip of the unit as `u`.
   void forStrips(llvm::function_ref<void()> body);
@@ -60,6 +62,8 @@ protected:
   Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }
   /// Keys of a tile of the unit.
   Ix keysOf(Ix tile);
+  /// Columns of the sums of a tile: V's, and behind them the sums of weights that the cube core adds up.
+  int64_t sumWidth() const { return a.problem.valueDepth + (t.ones ? kSumColumns : 0); }
   /// Has each tile more than `keys` keys?
   bool alwaysMoreKeys(int64_t keys) const {
     return !a.lengths && !a.keys && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;

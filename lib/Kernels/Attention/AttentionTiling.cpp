@@ -17,6 +17,8 @@ constexpr int64_t kBox = 16;  // rows and columns of a fractal
 constexpr int64_t kRowsOfTile = 128;
 /// What a strip costs a vector core beside its rows, in rows: the starts of its instructions.
 constexpr int64_t kRowsOfStrip = 53;
+/// The same where both halves' statistics are worked on at once.
+constexpr int64_t kRowsOfPair = 36;
 /// Cost ratio of a unit whose rows are known at run time to one with constant rows.
 constexpr int64_t kRagged = 108, kWhole = 100;
 constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8;
@@ -28,6 +30,12 @@ int64_t pooled(int64_t first, int64_t second, bool sameType) {
 
 int64_t wide(int64_t columns) { return roundUp(columns, kBox); }
 
+/// Do weights meet ones in the cube core? By the extents of a head alone, as sums are rounded so. With wider heads L0B
+/// has no room for the ones, or for steps that keep M busy.
+bool addsUpByProducts(const AttentionProblem &p) {
+  return p.bytes == 2 && p.depth <= 64 && p.valueDepth <= 64 && p.valueDepth % kBox == 0;
+}
+
 /// What decides the order of sums: keys of a tile, and steps of its two products. Several are tried, the first ones
 /// first.
 struct Steps {
@@ -38,6 +46,7 @@ struct Steps {
 std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t strips,
                                    int64_t rows, int64_t keys, const Steps &steps) {
   AttentionTiling t;
+  t.ones = addsUpByProducts(p);
   // Units of a head differ by as little as can be.
   t.unit = ceilDiv(p.queries, ceilDiv(p.queries, strips * rows));
   t.strips = strips;
@@ -86,11 +95,11 @@ bool isEven(const AttentionProblem &p, const AttentionTiling &t) {
 
 /// Those with units of `strips` strips, the greatest first.
 std::vector<AttentionTiling> withStrips(const AttentionProblem &p, const AttentionLimits &limits, const Steps &steps,
-                                        int64_t strips) {
+                                        int64_t strips, int64_t rowStep) {
   AttentionProblem wide = p; // tiles of few keys may share less of L0
   wide.keys = steps.keys.front();
   std::vector<AttentionTiling> result;
-  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
+  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= rowStep) {
     std::optional<AttentionTiling> found = cut(p, limits, strips, rows, wide.keys, steps);
     if (!found)
       found = cut(wide, limits, strips, rows, wide.keys, steps);
@@ -103,7 +112,9 @@ std::vector<AttentionTiling> withStrips(const AttentionProblem &p, const Attenti
 /// What the longest of the vector cores' work and the cube cores' loads takes per key, as rows of a vector core. By
 /// `benchmarks/silicon/compiled.py`, with one head of 128.
 int64_t timeOfRounds(const AttentionProblem &p, const AttentionLimits &limits, const AttentionTiling &t) {
-  int64_t vectors = t.strips * (t.rows + kRowsOfStrip) * (isEven(p, t) ? kWhole : kRagged);
+  // The loop that goes strip by strip has most of the time where there are many tiles; narrow heads gain nothing by it.
+  bool pairs = t.strips > 1 && t.tiles(p) >= 2 * kAhead && !t.ones;
+  int64_t vectors = t.strips * (t.rows + (pairs ? kRowsOfPair : kRowsOfStrip)) * (isEven(p, t) ? kWhole : kRagged);
   int64_t loads = (p.depth + p.valueDepth + t.strips * t.rows) * p.bytes * kWhole / 4;
   return ceilDiv(t.units(p), limits.blocks) * std::max(vectors, loads);
 }
@@ -128,10 +139,10 @@ int64_t leastRows(const AttentionProblem &p, const AttentionTiling &t) {
 int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t scores = kHalves * t.chunkBox * t.keys * (kFloat + p.bytes);
   int64_t scratch = t.chunkBox * t.keys / 2 * kFloat;
-  int64_t sums = (t.strips + 1) * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
+  int64_t sums = (t.strips + 1) * kHalves * t.chunkBox * (wide(p.valueDepth) + (t.ones ? kSumColumns : 0)) * kFloat;
   // A tile of weights holds the result where it is wide enough.
   int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
-  int64_t statistics = (t.strips * (1 + kSets + kSets * kSlots) * kHalves + 2) * t.chunkBox * kFloat;
+  int64_t statistics = (t.strips * (1 + kSets + kSets * kSlots) + 2) * kHalves * t.chunkBox * kFloat;
   int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
   return scores + scratch + sums + result + statistics + biasRow;
 }
@@ -148,12 +159,13 @@ int64_t l0aBytes(const AttentionProblem &p, const AttentionTiling &t) {
 
 int64_t l0bBytes(const AttentionProblem &p, const AttentionTiling &t) {
   return pooled(t.scoreStep * t.scoreKeys * p.bytes, t.sumStep * wide(p.valueDepth) * p.bytes,
-                t.scoreStep == t.sumStep && t.scoreKeys == wide(p.valueDepth));
+                t.scoreStep == t.sumStep && t.scoreKeys == wide(p.valueDepth)) +
+         (t.ones ? t.sumStep * kBox * p.bytes : 0);
 }
 
 int64_t l0cBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t scores = t.box * t.scoreKeys * kFloat, sums = t.box * wide(p.valueDepth) * kFloat;
-  return t.scoreKeys == wide(p.valueDepth) ? 2 * scores : 2 * scores + sums;
+  return (t.scoreKeys == wide(p.valueDepth) ? 2 * scores : 2 * scores + sums) + (t.ones ? t.box * kBox * kFloat : 0);
 }
 
 std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, const AttentionLimits &limits) {
@@ -162,14 +174,14 @@ std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, 
     return std::nullopt;
   std::optional<AttentionTiling> best;
   int64_t least = 0;
-  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, 1)) {
+  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, 1, kRowStep)) {
     int64_t time =
         ceilDiv(tiling.units(p), limits.blocks) * (tiling.rows + kRowsOfTile) * (isEven(p, tiling) ? kWhole : kRagged);
     if (!best || time < least)
       best = tiling, least = time;
   }
   // Two strips load K and V once; their rows are more than a unit's, so that rounds may be less even.
-  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, kMaxStrips))
+  for (const AttentionTiling &tiling : withStrips(p, limits, *steps, kMaxStrips, 1))
     if (timeOfRounds(p, limits, tiling) < timeOfRounds(p, limits, *best))
       best = tiling;
   return best;

@@ -7,6 +7,8 @@
 
 #include "AttentionPart.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <map>
 
 using namespace mlir;
@@ -21,6 +23,8 @@ public:
 
   void run() {
     reserveAll();
+    if (t.ones)
+      makeOnes();
     forUnits();
     e.b.create<func::ReturnOp>(e.loc);
   }
@@ -46,7 +50,8 @@ private:
       weightTile = alloc(1, weightType());
   }
 
-  static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
+  static constexpr int64_t kBox = 16; // columns of a fractal
+  static int64_t wide(int64_t columns) { return roundUp(columns, kBox); }
 
   pto::TileBufType leftType(int64_t depth) { return pto::makeLeftTile(e.context(), e.arch, t.box, depth, a.element); }
   pto::TileBufType rightType(int64_t depth, int64_t columns) {
@@ -72,6 +77,15 @@ private:
     bool three = 3 * t.box * t.scoreKeys * 4 <= attentionLimits(e.arch.name)->l0c;
     reserve(accType(t.scoreKeys), three && t.scoreKeys == width ? 3 : 2);
     reserve(accType(width), 1);
+  }
+  /// What the weights are multiplied with: it stays in L0B.
+  void makeOnes() {
+    Value source = alloc(pto::makeMatTile(e.context(), t.sumStep, kBox, a.element));
+    Value one = e.b.create<arith::ConstantOp>(e.loc, e.b.getFloatAttr(a.element, 1));
+    e.b.create<pto::TExpandSOp>(e.loc, one, source);
+    ones = alloc(rightType(t.sumStep, kBox));
+    extract(source, e.constant(0), e.constant(0), ones);
+    totals = alloc(accType(kBox));
   }
   Value next(pto::TileBufType type) {
     Pool &pool = pools.at(type.getAsOpaquePointer());
@@ -161,7 +175,8 @@ private:
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
     Value weights = valid(t.strips == 1 ? weightTile : alloc(1, weightType()), u.rows, keys);
     e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys), weights);
-    Value acc = accumulator(wide(p.valueDepth), width);
+    Ix copies = e.constant(kSumColumns), slot = slotOf(rings.sums, tile);
+    Value acc = accumulator(wide(p.valueDepth), width), total = t.ones ? valid(totals, u.rows, copies) : Value();
     for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
       Ix extent = partExtent(keys, piece, t.sumStep), at = e.constant(piece * t.sumStep);
       unlessZero(extent, alwaysMoreKeys(piece * t.sumStep), [&] {
@@ -169,9 +184,13 @@ private:
         extract(weights, e.constant(0), at, x);
         extract(v, at, e.constant(0), y);
         multiply(acc, x, y, piece == 0);
+        if (total)
+          multiply(total, x, valid(ones, extent, copies), piece == 0);
       });
     }
-    store(acc, rings.sums, slotOf(rings.sums, tile), 0, width);
+    store(acc, rings.sums, slot, 0, width);
+    if (total)
+      store(total, rings.sums, slot, p.valueDepth, copies);
     cube::raise(e, pto::Pipe::PIPE_FIX, rings.sums);
   }
 
@@ -185,7 +204,7 @@ private:
     size_t turn = 0;
   };
   std::map<const void *, Pool> pools; // by type
-  Value queryTile[kMaxStrips], keyTile, valueTile, weightTile;
+  Value queryTile[kMaxStrips], keyTile, valueTile, weightTile, ones, totals;
 };
 
 } // namespace

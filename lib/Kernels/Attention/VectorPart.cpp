@@ -33,7 +33,8 @@ public:
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc)).getResult();
     for (int64_t half = 0; half < kHalves; ++half)
       local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), chunk);
-    fill(output, 0);
+    for (int64_t strip = 0; strip < t.strips; ++strip)
+      clear(part(output, e.constant(strip * kHalves * t.chunkBox), kHalves * t.chunkBox));
     forUnits();
     e.b.create<func::ReturnOp>(e.loc);
   }
@@ -47,20 +48,20 @@ private:
 
   void reserveAll() {
     Type f32 = e.b.getF32Type();
-    int64_t height = t.chunkBox, width = wide(a.problem.valueDepth);
+    int64_t height = t.chunkBox, width = wide(a.problem.valueDepth), sums = t.ones ? sumWidth() : width;
     auto tile = [&](int64_t rows, int64_t columns, Type element) { return alloc(tileType(rows, columns, element)); };
     maxima = tile(t.strips * kHalves, height, f32);
     totals = tile(t.strips * kSets * kHalves, height, f32);
     factors = tile(t.strips * kSets * kSlots * kHalves, height, f32);
-    greatest = alloc(pto::makeVecColumnTile(e.context(), height, f32));
-    added = alloc(pto::makeVecColumnTile(e.context(), height, f32));
+    greatest = tile(kHalves, height, f32);
+    added = tile(kHalves, height, f32);
     scratch = tile(height, t.keys / 2, f32);
-    output = tile(t.strips * kHalves * height, width, f32);
+    output = tile(t.strips * kHalves * height, sums, f32);
     for (int64_t half = 0; half < kHalves; ++half) {
       scores[half] = tile(height, t.keys, f32);
       rounded[half] = tile(height, t.keys, a.element);
     }
-    incoming = tile(kHalves * height, width, f32);
+    incoming = tile(kHalves * height, sums, f32);
     if (a.sinks) {
       sink = tile(1, 16, f32);
       sinkGiven = tile(1, 16, a.sinks->element);
@@ -72,27 +73,29 @@ private:
     if (t.keys < width)
       result = tile(height, width, a.element);
     // Statistics are worked on as whole rows, also of rows that a unit does not have.
-    fill(asRow(greatest), 0);
-    fill(asRow(added), 0);
+    fill(greatest, 0);
+    fill(added, 0);
   }
 
-  /// The unit's rows that each half has.
-  void enterRows() {
+  /// The unit's rows that each half has. With strips at least one, so that no branch stands between the halves: a row
+  /// that is not the unit's is worked on in place and goes nowhere, as `finish` stores the unit's rows.
+  void enterRows(bool stores = false) {
     const AttentionProblem &p = a.problem;
-    int64_t shares = e.arch.vectorCores * kHalves;
-    sure = !a.queries && leastRows(p, t) > (shares - 1) * t.chunk;
+    int64_t shares = e.arch.vectorCores * kHalves, least = t.strips > 1 && !stores ? 1 : 0;
+    sure = least > 0 || (!a.queries && leastRows(p, t) > (shares - 1) * t.chunk);
     for (int64_t half = 0; half < kHalves; ++half)
       count[half] = !a.queries && p.queries % t.unit == 0 && t.unit == t.strips * t.rows && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
-                        : e.max(e.min(chunk, e.sub(u.rows, local[half])), e.constant(0));
+                        : e.max(e.min(chunk, e.sub(u.rows, local[half])), e.constant(least));
   }
 
   /// The statistics before the first tile: those of the sink, or of nothing.
   void begin() override {
-    forStrips([&] {
-      for (int64_t half = 0; half < kHalves; ++half)
-        fill(totalOf(half), a.sinks ? 1 : 0);
-    });
+    if (!t.ones)
+      forStrips([&] {
+        for (int64_t half = 0; half < kHalves; ++half)
+          fill(totalOf(half), a.sinks ? 1 : 0);
+      });
     if (!a.sinks)
       return fill(maxima, kLowest);
     Ix one = e.constant(1);
@@ -105,7 +108,8 @@ private:
       e.b.create<pto::TRowExpandOp>(e.loc, wide, part(maxima, e.constant(half), 1));
   }
 
-  Value totalOf(int64_t half) { return part(totals, e.add(e.mul(u.turn, t.strips * kHalves), inStrip(half)), 1); }
+  Ix totalPlace(int64_t half) { return e.add(e.mul(u.turn, t.strips * kHalves), inStrip(half)); }
+  Value totalOf(int64_t half) { return part(totals, totalPlace(half), 1); }
   /// The place of a half among those of all strips.
   Ix inStrip(int64_t half) { return e.add(e.mul(u.strip, kHalves), e.constant(half)); }
 
@@ -125,9 +129,6 @@ private:
     auto type = cast<pto::TileBufType>(tile.getType());
     return e.b.create<pto::SubsetOp>(e.loc, tile, ValueRange{e.value(row), e.value(e.constant(0))},
                                      ArrayRef<int64_t>{count, type.getCols()});
-  }
-  Value asRow(Value column) {
-    return e.b.create<pto::TReshapeOp>(e.loc, tileType(1, t.chunkBox, e.b.getF32Type()), column);
   }
   Value asColumn(Value rows, int64_t count) {
     return e.b.create<pto::TReshapeOp>(e.loc, pto::makeVecColumnTile(e.context(), count, e.b.getF32Type()), rows);
@@ -151,36 +152,72 @@ private:
     forHalves([&](int64_t half) {
       e.load(slotPart(rings.scores, tile, half, count[half], keys), valid(scores[half], count[half], keys));
     });
-    forHalves([&](int64_t half) { softmax(tile, half, keys); });
+    // Both halves at once take fewer instructions; where loads are the limit, one after the other has its tile free
+    // early.
+    if (sure && (t.strips > 1 || t.ones))
+      softmax(tile, 0, kHalves, keys);
+    else
+      forHalves([&](int64_t half) { softmax(tile, half, 1, keys); });
     cube::raise(e, pto::Pipe::PIPE_MTE3, rings.weights);
   }
 
-  void softmax(Ix tile, int64_t half, Ix keys) {
-    Ix rows = count[half], one = e.constant(1);
-    Value s = valid(scores[half], rows, keys), w = a.element.isF32() ? s : valid(rounded[half], rows, keys);
-    Value newest = valid(greatest, rows, one), newestRow = asRow(greatest);
-    Value sum = valid(added, rows, one), sumRow = asRow(added);
-    Value maximum = part(maxima, inStrip(half), 1), total = totalOf(half);
-    Value factor = part(factors, e.add(e.mul(this->place(tile), kHalves), e.constant(half)), 1);
+  /// The weights of `number` halves from `first` on. Statistics of all of them are worked on at once.
+  void softmax(Ix tile, int64_t first, int64_t number, Ix keys) {
     OpBuilder &b = e.b;
-    scale(s);
-    addBias(half, keys, s);
-    mask(tile, half, keys);
-    b.create<pto::TRowMaxOp>(e.loc, s, scratch, newest);
-    b.create<pto::TMaxOp>(e.loc, newestRow, maximum, newestRow);
-    b.create<pto::TSubOp>(e.loc, maximum, newestRow, factor);
+    auto scoresOf = [&](int64_t half) { return valid(scores[half], count[half], keys); };
+    auto forEach = [&](llvm::function_ref<void(int64_t)> body) {
+      for (int64_t half = first; half < first + number; ++half)
+        body(half);
+    };
+    auto statistics = [&](Value tile, Ix place) { return part(tile, place, number); };
+    Value newest = statistics(greatest, e.constant(first)), sum = statistics(added, e.constant(first));
+    Value maximum = statistics(maxima, inStrip(first)), total = statistics(totals, totalPlace(first));
+    Value factor = statistics(factors, e.add(e.mul(this->place(tile), kHalves), e.constant(first)));
+    auto subtract = [&](int64_t half) {
+      Value s = scoresOf(half);
+      b.create<pto::TRowExpandSubOp>(e.loc, s, columnIn(greatest, half), s);
+    };
+    forEach([&](int64_t half) {
+      Value s = scoresOf(half);
+      scale(s);
+      addBias(half, keys, s);
+      mask(tile, half, keys);
+      b.create<pto::TRowMaxOp>(e.loc, s, scratch, columnIn(greatest, half));
+    });
+    b.create<pto::TMaxOp>(e.loc, newest, maximum, newest);
+    b.create<pto::TSubOp>(e.loc, maximum, newest, factor);
+    // With strips V is the busiest engine, and a half's subtraction stands where V would wait for results. Without, the
+    // first half's tile is to be free early.
+    bool ahead = t.strips > 1;
+    if (ahead)
+      subtract(first);
     b.create<pto::TExpOp>(e.loc, factor, factor);
-    b.create<pto::TMovOp>(e.loc, newestRow, maximum);
-    b.create<pto::TRowExpandSubOp>(e.loc, s, newest, s);
-    b.create<pto::TExpOp>(e.loc, s, s);
-    if (w != s) {
-      b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
-      unlessZero(fewKeys(), false, [&] { b.create<pto::TCvtOp>(e.loc, w, s, pto::RoundMode::CAST_RINT); });
-    }
-    b.create<pto::TRowSumOp>(e.loc, s, scratch, sum);
+    b.create<pto::TMovOp>(e.loc, newest, maximum);
+    forEach([&](int64_t half) {
+      if (!ahead)
+        subtract(half);
+      b.create<pto::TExpOp>(e.loc, scoresOf(half), scoresOf(half));
+      if (ahead && half + 1 < first + number)
+        subtract(half + 1);
+      storeWeights(tile, half, keys, scoresOf(half));
+    });
+    if (t.ones)
+      return;
     b.create<pto::TMulOp>(e.loc, total, factor, total);
-    b.create<pto::TAddOp>(e.loc, total, sumRow, total);
-    b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
+    b.create<pto::TAddOp>(e.loc, total, sum, total);
+  }
+
+  void storeWeights(Ix tile, int64_t half, Ix keys, Value s) {
+    Value w = a.element.isF32() ? s : valid(rounded[half], count[half], keys);
+    if (w != s) {
+      e.b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
+      if (!t.ones)
+        unlessZero(fewKeys(), false, [&] { e.b.create<pto::TCvtOp>(e.loc, w, s, pto::RoundMode::CAST_RINT); });
+    }
+    if (!t.ones)
+      e.b.create<pto::TRowSumOp>(e.loc, s, scratch, columnIn(added, half));
+    e.b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, count[half], keys),
+                              pto::ReluPreMode::no_relu);
   }
 
   /// Not 0 where a head has one tile of keys. The sum is that of the rounded weights there, which then add up to 1: the
@@ -290,9 +327,14 @@ private:
     forStrips([&] { gather(tile); });
   }
 
+  /// Strip by strip: while sums are gathered, the next strip's scores come.
+  void both(Ix first, Ix second) override {
+    forStrips([&] { weightsOf(first), gather(second); });
+  }
+
   void gather(Ix tile) {
     enterRows();
-    Ix width = e.constant(a.problem.valueDepth), place = e.mul(this->place(tile), kHalves);
+    Ix width = e.constant(sumWidth()), place = e.mul(this->place(tile), kHalves);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.sums);
     auto accumulate = [&](Value into, Value in, Value column) {
       e.b.create<pto::TRowExpandMulOp>(e.loc, into, column, into);
@@ -312,6 +354,8 @@ private:
     });
   }
 
+  /// The statistics of a half, from those of both.
+  Value columnIn(Value tile, int64_t half) { return columnOf(part(tile, e.constant(half), 1), half); }
   /// A row of statistics as the column of the half's rows.
   Value columnOf(Value row, int64_t half) { return valid(asColumn(row, t.chunkBox), count[half], e.constant(1)); }
 
@@ -321,10 +365,20 @@ private:
 
   void finish() override {
     forStrips([&] {
-      enterRows();
+      enterRows(/*stores=*/true);
       forHalves([&](int64_t half) { finish(half); });
-      fill(outputOfStrip(), 0);
+      clear(outputOfStrip());
     });
+  }
+  /// The output before the first tile: a sink's weight is 1, for the first maximum is its score.
+  void clear(Value rows) {
+    fill(rows, 0);
+    if (t.ones && a.sinks)
+      fill(totalsIn(rows), 1);
+  }
+  Value totalsIn(Value rows) {
+    Ix count = e.constant(cast<pto::TileBufType>(rows.getType()).getRows());
+    return columnsOf(rows, a.problem.valueDepth, kSumColumns, count, e.constant(kSumColumns));
   }
 
   /// Rows of the strip in the output: of a half, or of all.
@@ -337,9 +391,16 @@ private:
 
   void finish(int64_t half) {
     Ix width = e.constant(a.problem.valueDepth);
-    Value total = totalOf(half), rows = outputOf(half, width);
+    Value total, rows;
+    if (t.ones) {
+      Value both = part(output, e.mul(inStrip(half), t.chunkBox), t.chunkBox);
+      total = columnsOf(both, a.problem.valueDepth, kSumColumns, count[half], e.constant(kSumColumns));
+      rows = columnsOf(both, 0, a.problem.valueDepth, count[half], width);
+    } else {
+      total = totalOf(half), rows = outputOf(half, width);
+    }
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
-    e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
+    e.b.create<pto::TRowExpandDivOp>(e.loc, rows, t.ones ? total : columnOf(total, half), rows);
     if (!a.out.element.isF32()) {
       Value narrow = result ? valid(result, count[half], width)
                             : columnsOf(rounded[half], 0, wide(a.problem.valueDepth), count[half], width);
