@@ -122,8 +122,11 @@ int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *plain, pto_task_id *task
     spec.blocks(plain->blocks ? plain->blocks : 1, plain->gang != 0);
     if (plain->name)
       spec.called(plain->name);
-    if (const pto_task_predicate &only = plain->predicate; only.bytes)
-      spec.onlyIf(Tensor::dense(only.address, only.bytes, {1}), only.negate != 0);
+    if (const pto_task_predicate &only = plain->predicate; only.bytes) {
+      if (only.comparison > PTO_IS_AT_MOST)
+        return fail("the predicate has comparison " + std::to_string(only.comparison) + ", expected PTO_IS_..");
+      spec.onlyIf(Tensor::dense(only.address, only.bytes, {1}), Comparison(only.comparison), only.target);
+    }
     auto id = runtime->runtime->submit(spec);
     if (!id)
       return fail(id.error());

@@ -21,9 +21,10 @@ bool TaskCore::predicateHolds(const TaskSlot &slot) {
   const Predicate &predicate = slot.predicate;
   if (!predicate.address)
     return true;
-  uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void *>(uintptr_t(predicate.address)), predicate.bytes);
-  return (value != 0) != predicate.negate;
+  uint64_t word = 0;
+  std::memcpy(&word, reinterpret_cast<const void *>(uintptr_t(predicate.address)), predicate.bytes);
+  unsigned unused = 64 - 8 * predicate.bytes;
+  return predicate.holds(int64_t(word << unused) >> unused);
 }
 
 bool TaskCore::dropReference(TaskSlot &slot, TaskId id) {

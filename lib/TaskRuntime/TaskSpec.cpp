@@ -35,8 +35,27 @@ TaskSpec &TaskSpec::scalar(uint64_t word) {
   return *this;
 }
 
-TaskSpec &TaskSpec::onlyIf(const Tensor &flag, bool negate) {
-  predicate = {flag.address, flag.elementBytes, negate};
+bool Predicate::holds(int64_t value) const {
+  switch (comparison) {
+  case Comparison::NotEqual:
+    return value != target;
+  case Comparison::Equal:
+    return value == target;
+  case Comparison::Greater:
+    return value > target;
+  case Comparison::Less:
+    return value < target;
+  case Comparison::GreaterEqual:
+    return value >= target;
+  case Comparison::LessEqual:
+    return value <= target;
+  }
+  return false; // a number that is none: refused when it is submitted
+}
+
+TaskSpec &TaskSpec::onlyIf(const Tensor &flag, Comparison comparison, int64_t target) {
+  uint16_t bytes = flag.elementBytes <= 8 ? uint16_t(flag.elementBytes) : uint16_t(UINT16_MAX);
+  predicate = {flag.address, bytes, comparison, target};
   arguments[kMaxArguments] = {flag.address, Region::bytes(flag.address, flag.elementBytes), flag.owner.value,
                               Reads | IsTensor | Hidden};
   return *this;

@@ -37,7 +37,7 @@ int pto_test_c_api(const char *trace) {
   CHECK(pto_tasks_scope_begin(runtime) == 0);
   pto_task_id first, second;
   pto_task_arg args[2] = {{PTO_ARG_INPUT, 4, (uint64_t)(uintptr_t)&value, 4, 0}, {PTO_ARG_ALLOCATE, 4, 0, 4, 0}};
-  pto_task_spec spec = {kernel, PTO_WORKER_VECTOR, 0, 0, args, 2, 0, 0, "first", {0, 0, 0}};
+  pto_task_spec spec = {kernel, PTO_WORKER_VECTOR, 0, 0, args, 2, 0, 0, "first", {0, 0, 0, 0}};
   CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
   CHECK(args[1].word != 0 && args[1].owner == first);
   pto_task_arg next[2] = {{PTO_ARG_INPUT, 4, args[1].word, 4, args[1].owner},
@@ -66,7 +66,7 @@ int pto_test_c_api(const char *trace) {
     next[1].word = (uint64_t)(uintptr_t)&sums[i];
     spec.predicate.address = (uint64_t)(uintptr_t)&flags[i / 2];
     spec.predicate.bytes = 4;
-    spec.predicate.negate = i % 2;
+    spec.predicate.comparison = i % 2 ? PTO_IS : PTO_IS_NOT;
     CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
   }
   CHECK(pto_tasks_wait_to_read(runtime, (uint64_t)(uintptr_t)&sums[2], 4) == 0);
@@ -75,8 +75,27 @@ int pto_test_c_api(const char *trace) {
   CHECK(pto_tasks_finish(runtime) == 0);
   CHECK(sums[0] == 0.0f && sums[1] == 2.0f && sums[3] == 0.0f);
 
+  /* Comparisons of a negative number: which of them are below, at least, above -3, no more than -3. */
+  int16_t number = -4;
+  float compared[4] = {0};
+  const uint32_t comparisons[4] = {PTO_IS_BELOW, PTO_IS_AT_LEAST, PTO_IS_ABOVE, PTO_IS_AT_MOST};
   CHECK(pto_tasks_begin(runtime) == 0);
-  pto_task_spec failing = {bad, PTO_WORKER_AI_CPU, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}};
+  for (int i = 0; i < 4; ++i) {
+    next[1].word = (uint64_t)(uintptr_t)&compared[i];
+    spec.predicate.address = (uint64_t)(uintptr_t)&number;
+    spec.predicate.bytes = 2;
+    spec.predicate.comparison = comparisons[i];
+    spec.predicate.target = -3;
+    CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
+  }
+  spec.predicate.comparison = 6;
+  CHECK(pto_tasks_submit(runtime, &spec, &first) == 1);
+  CHECK(strstr(pto_tasks_last_error(), "the predicate has comparison 6, expected PTO_IS_..") != 0);
+  CHECK(pto_tasks_finish(runtime) == 0);
+  CHECK(compared[0] == 2.0f && compared[1] == 0.0f && compared[2] == 0.0f && compared[3] == 2.0f);
+
+  CHECK(pto_tasks_begin(runtime) == 0);
+  pto_task_spec failing = {bad, PTO_WORKER_AI_CPU, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0}};
   CHECK(pto_tasks_submit(runtime, &failing, &first) == 0);
   CHECK(pto_tasks_finish(runtime) == 1);
   CHECK(strstr(pto_tasks_last_error(), "the kernel returned 42") != 0);

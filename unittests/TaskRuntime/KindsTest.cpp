@@ -77,7 +77,7 @@ TEST_P(BothModes, T29_PredicatesSkipAndStillUnlock) {
   EXPECT_EQ(count([&](TaskRuntime &run) {
               submit(run, TaskSpec(work).onlyIf(Tensor::dense(&always, 4, {1})));
               TaskId skipped = submit(run, TaskSpec(work).onlyIf(Tensor::dense(&never, 4, {1})));
-              submit(run, TaskSpec(work).onlyIf(Tensor::dense(&never, 4, {1}), true));
+              submit(run, TaskSpec(work).onlyIf(Tensor::dense(&never, 4, {1}), Comparison::Equal));
               submit(run, TaskSpec(work).after(skipped));
             }),
             3);

@@ -53,12 +53,14 @@ typedef struct pto_task_arg {
   pto_task_id owner;      /* the task that owns the memory; set for PTO_ARG_ALLOCATE */
 } pto_task_arg;
 
-/* Conditional execution: the integer at `address` is read when the task is due to start. It runs if that is not zero
- * (`negate`: if it is zero), else it completes without running. It waits for the writer of the integer. */
+/* Conditional execution: the signed integer at `address` is read when the task is due to start. It runs if that
+ * compares with `target` as said, else it completes without running. It waits for the writer of the integer. */
+enum { PTO_IS_NOT, PTO_IS, PTO_IS_ABOVE, PTO_IS_BELOW, PTO_IS_AT_LEAST, PTO_IS_AT_MOST };
 typedef struct pto_task_predicate {
   uint64_t address;
-  uint32_t bytes; /* 1, 2, 4 or 8; 0 = the task always runs */
-  uint32_t negate;
+  uint32_t bytes;      /* 1, 2, 4 or 8; 0 = the task always runs */
+  uint32_t comparison; /* PTO_IS_.. */
+  int64_t target;
 } pto_task_predicate;
 
 typedef struct pto_task_spec {

@@ -10,12 +10,19 @@
 
 namespace pto_mlir::tasks {
 
-/// Conditional execution. When the task is due to start, the integer at `address` is read: the task runs if it is
-/// non-zero (`negate`: zero) and otherwise completes without running, as if it had succeeded. No address: always runs.
+/// How a predicate compares an integer with its target. The numbers are those of pto_task_predicate.
+enum class Comparison : uint16_t { NotEqual, Equal, Greater, Less, GreaterEqual, LessEqual };
+
+/// Conditional execution. When the task is due to start, the signed integer at `address` is read: the task runs if it
+/// compares with `target` as said, and otherwise completes without running, as if it had succeeded. No address: always
+/// runs.
 struct Predicate {
   uint64_t address = 0;
-  uint32_t bytes : 31 = 0; ///< 1, 2, 4 or 8
-  uint32_t negate : 1 = 0;
+  uint16_t bytes = 0; ///< 1, 2, 4 or 8
+  Comparison comparison = Comparison::NotEqual;
+  int64_t target = 0;
+
+  bool holds(int64_t value) const;
 };
 
 /// The description of one task: a kernel, a kind of core, arguments in the order in which the kernel reads them.
@@ -49,9 +56,9 @@ public:
     numCompanions = count;
     return *this;
   }
-  /// Sets the predicate: run only if the first element of `flag`, an integer, is non-zero (`negate`: zero). Adds a
-  /// dependency on the writer of `flag`.
-  TaskSpec &onlyIf(const Tensor &flag, bool negate = false);
+  /// Sets the predicate: run only if the first element of `flag`, a signed integer, compares with `target` as said.
+  /// Adds a dependency on the writer of `flag`.
+  TaskSpec &onlyIf(const Tensor &flag, Comparison comparison = Comparison::NotEqual, int64_t target = 0);
   /// Sets the name used in traces and reports instead of the kernel's; must outlive the run.
   TaskSpec &called(const char *name) {
     taskName = name;
