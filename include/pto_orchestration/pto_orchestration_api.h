@@ -10,6 +10,7 @@
 #include "pto_mlir/TaskRuntime/CApi.h"
 #include "tensor.h"
 
+#include <array>
 #include <initializer_list>
 #include <string.h>
 #include <vector>
@@ -30,7 +31,12 @@ struct PTO2Runtime {
   const char *reason; ///< of the first failure, in the orchestrator's own words; null where it has none
 };
 
-using PTO2TaskId = pto_task_id;
+/// A task, or none.
+struct PTO2TaskId {
+  pto_task_id value = 0;
+  static PTO2TaskId invalid() { return {}; }
+  bool is_valid() const { return value != 0; }
+};
 
 enum PTO2WorkerType { PTO2_WORKER_CUBE = PTO_WORKER_CUBE, PTO2_WORKER_VECTOR = PTO_WORKER_VECTOR };
 enum class PTO2ScopeMode { AUTO, MANUAL };
@@ -63,16 +69,27 @@ struct Argument {
   uint64_t word = 0;
 };
 
+/// What a launch says beside its arguments.
+struct Launch {
+  const pto_task_id *after = nullptr;
+  size_t numAfter = 0;
+  uint32_t blocks = 1;
+  pto_task_predicate predicate = {};
+};
+
+/// In the place of a kernel: a task without work.
+constexpr int32_t kNoKernel = -2;
+
 inline PTO2TaskId submit(PTO2Runtime *rt, int32_t id, uint32_t worker, const Argument *arguments, size_t count,
-                         const PTO2TaskId *after, size_t numAfter, uint32_t blocks) {
-  if (rt->failed || id < 0 || uint32_t(id) >= rt->num_kernels || count > 47) {
+                         const Launch &launch) {
+  if (rt->failed || (id != kNoKernel && (id < 0 || uint32_t(id) >= rt->num_kernels)) || count > 47) {
     rt->failed = 1;
-    return 0;
+    return {};
   }
   auto *tensors = static_cast<Tensor *>(rt->allocate(rt->user, (count ? count : 1) * sizeof(Tensor)));
   if (!tensors) {
     rt->failed = 1;
-    return 0;
+    return {};
   }
   pto_task_arg words[48] = {};
   for (size_t i = 0; i < count; ++i) {
@@ -85,15 +102,16 @@ inline PTO2TaskId submit(PTO2Runtime *rt, int32_t id, uint32_t worker, const Arg
   }
   words[count].word = reinterpret_cast<uintptr_t>(tensors);
   pto_task_spec spec = {};
-  spec.kernel = rt->kernels[id];
+  spec.kernel = id == kNoKernel ? PTO_NO_KERNEL : rt->kernels[id];
   spec.worker_kind = worker;
-  spec.blocks = blocks;
+  spec.blocks = launch.blocks;
   spec.args = words;
-  spec.num_args = count + 1;
-  spec.after = after;
-  spec.num_after = numAfter;
-  PTO2TaskId task = 0;
-  if (pto_tasks_submit(rt->tasks, &spec, &task) != 0)
+  spec.num_args = id == kNoKernel ? 0 : count + 1;
+  spec.after = launch.after;
+  spec.num_after = launch.numAfter;
+  spec.predicate = launch.predicate;
+  PTO2TaskId task;
+  if (pto_tasks_submit(rt->tasks, &spec, &task.value) != 0)
     rt->failed = 1;
   return task;
 }
@@ -176,7 +194,7 @@ inline PTOParam make_scalar_param(uint64_t word) { return {PTO_ARG_SCALAR, true,
 
 inline void pto2_rt_submit_task(PTO2Runtime *rt, int32_t func_id, PTO2WorkerType worker, const PTOParam *params,
                                 int32_t count) {
-  (void)pto_orchestration::submit(rt, func_id, worker, params, size_t(count), nullptr, 0, 1);
+  (void)pto_orchestration::submit(rt, func_id, worker, params, size_t(count), {});
 }
 /// Memory of the run, in a scope.
 template <class Extent> Tensor make_tensor(const Extent *shapes, uint32_t ndims, DataType dtype) {
@@ -232,8 +250,28 @@ private:
 };
 
 template <class... Infos> TaskOutputTensors alloc_tensors(const Infos &...infos) {
-  return {{pto_orchestration::create(pto_orchestration::current(), infos.tensor)...}, 0};
+  return {{pto_orchestration::create(pto_orchestration::current(), infos.tensor)...}, {}};
 }
+
+enum class PredicateOp : uint32_t {
+  NE = PTO_IS_NOT,
+  EQ = PTO_IS,
+  GT = PTO_IS_ABOVE,
+  LT = PTO_IS_BELOW,
+  GE = PTO_IS_AT_LEAST,
+  LE = PTO_IS_AT_MOST
+};
+
+/// An element of a tensor of signed integers, and what it is compared with.
+struct CoreTaskPredicate {
+  struct {
+    const Tensor *tensor = nullptr;
+    uint32_t ndims = 0;
+    uint32_t indices[Tensor::kMostAxes] = {};
+  } operand;
+  PredicateOp op = PredicateOp::NE;
+  int64_t target = 0;
+};
 
 class CoreTaskArgs {
 public:
@@ -245,8 +283,20 @@ public:
   /// Tasks that must have ended before this one begins; numbers of no task are left out.
   void set_dependencies(const PTO2TaskId *tasks, size_t count) {
     for (size_t i = 0; i < count; ++i)
-      if (tasks[i])
-        after.push_back(tasks[i]);
+      if (tasks[i].is_valid())
+        after.push_back(tasks[i].value);
+  }
+  /// The task runs if the element compares with the target as said when it is due to start.
+  void set_predicate(const CoreTaskPredicate &condition) {
+    const Tensor &tensor = *condition.operand.tensor;
+    uint64_t index = tensor.start_offset;
+    for (uint32_t axis = 0; axis < condition.operand.ndims; ++axis) {
+      bool isInside = axis < tensor.ndims && condition.operand.indices[axis] < tensor.shapes[axis];
+      pto_orchestration::expect(isInside, "a predicate reads outside of its tensor");
+      index += isInside ? condition.operand.indices[axis] * tensor.strides[axis] : 0;
+    }
+    uint64_t bytes = tensor.elementBytes();
+    predicate = {tensor.buffer.addr + index * bytes, uint32_t(bytes), uint32_t(condition.op), condition.target};
   }
   /// How many blocks run the kernel. All begin at once or not: the kernels of a run do not wait for each other's
   /// blocks.
@@ -258,13 +308,14 @@ public:
   } launch_spec;
 
   std::vector<pto_orchestration::Argument> arguments;
-  std::vector<PTO2TaskId> after;
+  std::vector<pto_task_id> after;
+  pto_task_predicate predicate = {};
 };
 
 inline TaskOutputTensors rt_submit(int32_t func_id, uint32_t worker, const CoreTaskArgs &args) {
-  PTO2TaskId task =
-      pto_orchestration::submit(pto_orchestration::current(), func_id, worker, args.arguments.data(),
-                                args.arguments.size(), args.after.data(), args.after.size(), args.launch_spec.blocks);
+  const pto_orchestration::Launch launch{args.after.data(), args.after.size(), args.launch_spec.blocks, args.predicate};
+  PTO2TaskId task = pto_orchestration::submit(pto_orchestration::current(), func_id, worker, args.arguments.data(),
+                                              args.arguments.size(), launch);
   return {{}, task};
 }
 inline TaskOutputTensors rt_submit_aic_task(int32_t id, const CoreTaskArgs &a) {
@@ -284,6 +335,11 @@ constexpr int32_t INVALID_KERNEL_ID = -1;
 inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreTaskArgs &args) {
   bool hasCube = kernels.aic != INVALID_KERNEL_ID;
   return rt_submit(hasCube ? kernels.aic : kernels.aiv0, hasCube ? PTO_WORKER_CUBE : PTO_WORKER_VECTOR, args);
+}
+
+/// A task without work, which ends behind those that it depends on.
+inline TaskOutputTensors rt_submit_dummy_task(const CoreTaskArgs &args) {
+  return rt_submit(pto_orchestration::kNoKernel, PTO_WORKER_VECTOR, args);
 }
 
 template <class T> T get_tensor_data(const Tensor &tensor, std::initializer_list<int64_t> indices) {

@@ -84,7 +84,10 @@ std::string OrchestrationText::fresh(const std::string &hint) {
 
 void OrchestrationText::bind(const ir::VarPtr &var, const ir::ExprPtr &value) {
   target = var;
-  if (auto scalar = ir::As<ir::ScalarType>(var->type_); scalar && scalar->dtype_ != pypto::DataType::TASK_ID) {
+  auto scalar = ir::As<ir::ScalarType>(var->type_);
+  if (scalar && scalar->dtype_ == pypto::DataType::TASK_ID) {
+    now.held[var.get()] = {declared(var, number(value), nullptr)};
+  } else if (scalar) {
     definitions[var.get()] = value;
     std::string text = number(value);
     bool isExtent = symbols.count(text);
@@ -128,9 +131,14 @@ OrchestrationText::Values OrchestrationText::bodyOf(const ir::StmtPtr &body) {
       if (ir::IsA<ir::ScalarType>(value->type_))
         values.push_back({number(value), "", {}, ir::As<ir::ScalarType>(value->type_)->dtype_});
       else
-        values.push_back(tensorOf(value));
+        values.push_back(carriedOf(value));
     }
   return values;
+}
+
+/// A tensor, or an array of tasks.
+OrchestrationText::Named OrchestrationText::carriedOf(const ir::ExprPtr &expr) {
+  return ir::IsA<ir::ArrayType>(expr->type_) ? valuesOf(expr).front() : tensorOf(expr);
 }
 
 /// Declares a variable: a number, or a tensor with the shape of `like`, whose memory is not known then.
@@ -142,6 +150,8 @@ OrchestrationText::Named OrchestrationText::declared(const ir::VarPtr &var, cons
   if (auto scalar = ir::As<ir::ScalarType>(var->type_)) {
     named.dtype = scalar->dtype_;
     type = numberType(scalar->dtype_);
+  } else if (auto array = ir::As<ir::ArrayType>(var->type_)) {
+    type = "std::array<PTO2TaskId, " + std::to_string(*ir::ConstantInt(array->extent_)) + ">";
   }
   now.out.EmitLine(type + " " + named.name + (initial.empty() ? "" : " = " + initial) + ";");
   return named;
@@ -218,7 +228,7 @@ void OrchestrationText::loop(const std::string &head, const std::vector<ir::Iter
     Values carried;
     for (size_t i = 0; i < args.size(); ++i) {
       bool isNumber = ir::IsA<ir::ScalarType>(args[i]->type_);
-      Named initial = isNumber ? Named() : tensorOf(args[i]->initValue_);
+      Named initial = isNumber ? Named() : carriedOf(args[i]->initValue_);
       if (isNumber)
         initial.name = number(args[i]->initValue_);
       carried.push_back(moves[i] ? declared(args[i], initial.name, &initial) : initial);
@@ -276,12 +286,12 @@ void OrchestrationText::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
       return launch(scope);
     if (auto scope = ir::As<ir::SpmdScopeStmt>(op))
       return launchBlocks(*scope);
+    if (auto scope = ir::As<ir::ClusterScopeStmt>(op); scope && !callsOneKindOfCore(*scope))
+      return VisitStmt(op->body_);
     auto scope = ir::As<ir::RuntimeScopeStmt>(op);
     if (!scope)
       fail(op->span_, std::string(ir::KindName(op->kind())) + " has no form in the C++ of an orchestrator yet");
-    api->openScope(scope->manual_);
-    VisitStmt(op->body_);
-    api->closeScope();
+    runScope(*scope);
   });
 }
 

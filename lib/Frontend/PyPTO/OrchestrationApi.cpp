@@ -22,7 +22,9 @@ std::string_view orchestrationType(DataType dtype) {
 }
 
 // Numbers of 16-bit floats are f32 in a task.
-std::string_view numberType(DataType dtype) { return dtype.IsFloat() ? "float" : dtype.ToCTypeString(); }
+std::string_view numberType(DataType dtype) {
+  return dtype == DataType::TASK_ID ? "PTO2TaskId" : dtype.IsFloat() ? "float" : dtype.ToCTypeString();
+}
 
 namespace {
 
@@ -57,10 +59,9 @@ public:
   }
 
   void submit(int number, int id, const std::string &kernel, ir::CoreType core,
-              const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
-    if (!blocks.count.empty())
-      throw pypto::ValueError("launches of several blocks came after the orchestration API of March 2026; choose "
-                              "today's back end");
+              const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) override {
+    if (!launch.saysNothing())
+      refuse(launch.blocks.empty() ? "tasks as values" : "launches of several blocks");
     std::string params = "params_t" + std::to_string(number);
     out.EmitLine("// Task " + std::to_string(number) + ": " + kernel);
     out.EmitLine("PTOParam " + params + "[] = {");
@@ -75,15 +76,15 @@ public:
                  std::to_string(arguments.size()) + ");");
   }
 
-  void submitBoth(int, int, int, const std::string &, const std::vector<TaskArgument> &, const TaskBlocks &) override {
-    throw pypto::ValueError(
-        "tasks of both kinds of core came after the orchestration API of March 2026; choose today's "
-        "back end");
+  void submitBoth(int, int, int, const std::string &, const std::vector<TaskArgument> &, const TaskLaunch &) override {
+    refuse("tasks of both kinds of core");
   }
+  void declareTask(const TaskName &) override { refuse("tasks as values"); }
+  void submitNothing(int, const TaskLaunch &) override { refuse("tasks as values"); }
 
   void openScope(bool isManual) override {
     if (isManual)
-      throw pypto::ValueError("manual scopes came after the orchestration API of March 2026; choose today's back end");
+      refuse("manual scopes");
     out.EmitLine("PTO2_SCOPE(rt) {");
     out.IncreaseIndent();
   }
@@ -139,6 +140,9 @@ protected:
   bool tensorsHaveExtents() const override { return false; }
 
 private:
+  [[noreturn]] static void refuse(const std::string &what) {
+    throw pypto::ValueError(what + " came after the orchestration API of March 2026; choose today's back end");
+  }
   static std::string word(const TaskArgument &argument) {
     return argument.dtype.IsFloat() ? "float_to_u64(" + argument.name + ")"
                                     : "static_cast<uint64_t>(" + argument.name + ")";
@@ -158,19 +162,31 @@ public:
   }
 
   void submit(int number, int id, const std::string &kernel, ir::CoreType core,
-              const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
-    std::string params = declareArguments(number, kernel, arguments, blocks);
-    out.EmitLine(std::string(core == ir::CoreType::CUBE ? "rt_submit_aic_task(" : "rt_submit_aiv_task(") +
-                 std::to_string(id) + ", " + params + ");");
+              const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) override {
+    std::string params = declareArguments(number, kernel, arguments, launch);
+    submitted(number,
+              std::string(core == ir::CoreType::CUBE ? "rt_submit_aic_task(" : "rt_submit_aiv_task(") +
+                  std::to_string(id) + ", " + params + ")",
+              launch);
   }
 
   void submitBoth(int number, int cube, int vector, const std::string &group,
-                  const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) override {
-    std::string params = declareArguments(number, group, arguments, blocks),
+                  const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) override {
+    std::string params = declareArguments(number, group, arguments, launch),
                 kernels = "kernels_t" + std::to_string(number);
     out.EmitLine("MixedKernels " + kernels + " = {" + std::to_string(cube) + ", " + std::to_string(vector) + ", " +
                  std::to_string(vector) + "};");
-    out.EmitLine("rt_submit_task(" + kernels + ", " + params + ");");
+    submitted(number, "rt_submit_task(" + kernels + ", " + params + ")", launch);
+  }
+
+  void declareTask(const TaskName &task) override {
+    std::string type = task.elements ? "std::array<PTO2TaskId, " + std::to_string(task.elements) + ">" : "PTO2TaskId";
+    out.EmitLine(type + " " + task.name + " = " + (task.elements ? "{}" : "PTO2TaskId::invalid()") + ";");
+  }
+
+  void submitNothing(int number, const TaskLaunch &launch) override {
+    std::string params = declareArguments(number, "dependency-only dummy task", {}, launch);
+    submitted(number, "rt_submit_dummy_task(" + params + ")", launch);
   }
 
   void openScope(bool isManual) override {
@@ -187,7 +203,7 @@ protected:
 
   /// The arguments of a task as a variable; its name.
   std::string declareArguments(int number, const std::string &name, const std::vector<TaskArgument> &arguments,
-                               const TaskBlocks &blocks) {
+                               const TaskLaunch &launch) {
     std::string params = "params_t" + std::to_string(number);
     out.EmitLine("// Task " + std::to_string(number) + ": " + name);
     out.EmitLine("CoreTaskArgs " + params + ";");
@@ -195,12 +211,15 @@ protected:
       std::string value = argument.direction ? argument.name
                                              : "to_u64(static_cast<" + std::string(numberType(argument.dtype)) + ">(" +
                                                    argument.name + "))";
-      out.EmitLine(params + ".add_" + (argument.direction ? verb(*argument.direction) : "scalar") + "(" + value + ");");
+      std::string how = !argument.direction ? "scalar" : argument.isTracked ? verb(*argument.direction) : "no_dep";
+      out.EmitLine(params + ".add_" + how + "(" + value + ");");
     }
-    if (!blocks.count.empty())
-      out.EmitLine(params + ".launch_spec." + setBlocks + "(" + blocks.count + ");");
-    if (blocks.together)
+    declareDependencies(params, launch.after);
+    if (!launch.blocks.empty())
+      out.EmitLine(params + ".launch_spec." + setBlocks + "(" + launch.blocks + ");");
+    if (launch.together)
       out.EmitLine(params + ".launch_spec.set_require_sync_start(true);");
+    declarePredicate(params, launch);
     return params;
   }
 
@@ -227,6 +246,48 @@ protected:
   }
 
 private:
+  void submitted(int number, const std::string &call, const TaskLaunch &launch) {
+    if (launch.task.empty())
+      return out.EmitLine(call + ";");
+    std::string outputs = "task_" + std::to_string(number) + "_outs";
+    out.EmitLine("TaskOutputTensors " + outputs + " = " + call + ";");
+    out.EmitLine(launch.task + " = " + outputs + ".task_id();");
+  }
+
+  void declareDependencies(const std::string &params, const std::vector<TaskName> &after) {
+    if (after.empty())
+      return;
+    int64_t most = 0;
+    for (const TaskName &task : after)
+      most += task.elements ? task.elements : 1;
+    std::string deps = params + "_deps", count = deps + "_count";
+    out.EmitLine("PTO2TaskId " + deps + "[" + std::to_string(most) + "];");
+    out.EmitLine("uint32_t " + count + " = 0;");
+    for (const TaskName &task : after)
+      if (task.elements)
+        out.EmitLine("for (PTO2TaskId each : " + task.name + ") if (each.is_valid()) " + deps + "[" + count +
+                     "++] = each;");
+      else
+        out.EmitLine("if (" + task.name + ".is_valid()) " + deps + "[" + count + "++] = " + task.name + ";");
+    out.EmitLine(params + ".set_dependencies(" + deps + ", " + count + ");");
+  }
+
+  void declarePredicate(const std::string &params, const TaskLaunch &launch) {
+    const auto &only = launch.predicate;
+    if (only.tensor.empty())
+      return;
+    std::string name = params + "_pred";
+    out.EmitLine("CoreTaskPredicate " + name + ";");
+    out.EmitLine(name + ".operand.tensor = &" + only.tensor + ";");
+    out.EmitLine(name + ".operand.ndims = " + std::to_string(only.indices.size()) + ";");
+    for (size_t i = 0; i < only.indices.size(); ++i)
+      out.EmitLine(name + ".operand.indices[" + std::to_string(i) + "] = static_cast<uint32_t>(" + only.indices[i] +
+                   ");");
+    out.EmitLine(name + ".op = PredicateOp::" + only.comparison + ";");
+    out.EmitLine(name + ".target = " + std::to_string(only.target) + ";");
+    out.EmitLine(params + ".set_predicate(" + name + ");");
+  }
+
   std::string setBlocks; ///< the call that says how many blocks a task has
 };
 

@@ -15,12 +15,28 @@ struct TaskArgument {
   std::string name;
   std::optional<pypto::ir::ParamDirection> direction; ///< none: a number
   pypto::DataType dtype;
+  bool isTracked = true; ///< whether tasks are ordered by what they do with the tensor
 };
 
-/// The blocks of a launch.
-struct TaskBlocks {
-  std::string count;     ///< empty: one block, which asks for no number
-  bool together = false; ///< whether all begin at once
+/// A variable that is a task, or an array of `elements` tasks.
+struct TaskName {
+  std::string name;
+  int64_t elements = 0; ///< 0: one task
+};
+
+/// What a launch says beside its arguments.
+struct TaskLaunch {
+  std::string blocks;    ///< their number; empty: one block, which asks for none
+  bool together = false; ///< whether all blocks begin at once
+  std::vector<TaskName> after;
+  /// It runs only if this element compares so with the number; no tensor: always.
+  struct {
+    std::string tensor, comparison; ///< "GT"
+    std::vector<std::string> indices;
+    int64_t target = 0;
+  } predicate;
+  std::string task; ///< the variable that becomes the task; empty: none
+  bool saysNothing() const { return blocks.empty() && after.empty() && predicate.tensor.empty() && task.empty(); }
 };
 
 /// A parameter of the orchestrator, or a tensor that it returns.
@@ -52,10 +68,14 @@ public:
   virtual void create(const std::string &name, const std::vector<std::string> &shape, pypto::DataType dtype) = 0;
   /// Submits kernel `id`, called `kernel`, as task `number`.
   virtual void submit(int number, int id, const std::string &kernel, pypto::ir::CoreType core,
-                      const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) = 0;
+                      const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) = 0;
   /// Submits kernels `cube` and `vector`, called `group`, as one task, with two vector cores.
   virtual void submitBoth(int number, int cube, int vector, const std::string &group,
-                          const std::vector<TaskArgument> &arguments, const TaskBlocks &blocks) = 0;
+                          const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) = 0;
+  /// Declares a task that is none yet.
+  virtual void declareTask(const TaskName &task) = 0;
+  /// Submits a task without work, which becomes `launch.task`.
+  virtual void submitNothing(int number, const TaskLaunch &launch) = 0;
   virtual void openScope(bool isManual) = 0;
   void closeScope();
   /// An element of `tensor`, which waits for the tasks that write it.

@@ -55,7 +55,7 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
     if (argument.dense == Dense::AtRunTime)
       expect(argument.name + ".isDense()", span, strided);
     ir::ParamDirection direction = directionOf(argument, kernel->param_directions_[i]);
-    tensors.push_back({argument.name, direction, type->dtype_});
+    tensors.push_back({argument.name, direction, type->dtype_, !llvm::is_contained(untracked, int64_t(i))});
     if (direction != ir::ParamDirection::In)
       written.push_back(argument.root);
   }
@@ -64,14 +64,14 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
     auto [cube, vector] = sidesOf(*kernel);
     int first = numberOf(cube), second = numberOf(vector);
     if (queueSpaceOf(*cube).words) {
-      withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors, blocks); });
+      withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors, said); });
     } else { // nothing that they wait for: one after the other
-      api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors, blocks);
-      api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors, blocks);
+      api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors, said);
+      api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors, said);
     }
   } else {
     int id = numberOf(kernel);
-    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors, blocks);
+    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors, said);
   }
   now.written.insert(written.begin(), written.end());
 }
@@ -163,7 +163,7 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
   OutlinedScope &outline = scopes[scope.get()];
   if (!outline.function)
     outline = outlineScope(scope, *entry, scopes.size() - 1, arch);
-  if (!blocks.count.empty() && !outline.results.empty())
+  if (!said.blocks.empty() && !outline.results.empty())
     fail(scope->span_, outline.results[0]->name_hint_ +
                            " is made by each block, and read by another kernel of pl.spmd; "
                            "the C++ of an orchestrator has tensors for all blocks");
@@ -176,7 +176,12 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
         create(extents(type->shape_), type->dtype_, outline.results[i]->name_hint_, outline.results[i]));
     now.held[outline.results[i].get()] = {arguments.back()};
   }
+  TaskLaunch outer = said;
+  if (outer.saysNothing())
+    said = launchOf(*scope);
+  nameTask(*scope, said);
   submit(outline.function, arguments, scope->span_);
+  said = outer;
   // Results of stores are the tensors themselves.
   TensorRoots roots = tensorRoots(scope->body_);
   for (const auto &[var, next] : roots)
@@ -184,20 +189,25 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
       now.held[var] = held->second;
 }
 
+/// Whether the kernels of a cluster wait for each other, as those of a Group do.
+bool OrchestrationText::callsOneKindOfCore(const ir::ClusterScopeStmt &scope) const {
+  return llvm::any_of(ir::FlattenStmts(scope.body_), [&](const ir::StmtPtr &stmt) {
+    auto op = ir::As<ir::Call>(expressionOf(stmt));
+    ir::FunctionPtr callee = op && ir::IsA<ir::GlobalVar>(op->op_) ? program->GetFunction(op->op_->name_) : nullptr;
+    return callee && (callee->func_type_ == ir::FunctionType::AIC || callee->func_type_ == ir::FunctionType::AIV);
+  });
+}
+
 /// A scope of blocks is a task of each kernel in it, which has all blocks: so what a block makes has no place of its
 /// own.
 void OrchestrationText::launchBlocks(const ir::SpmdScopeStmt &scope) {
-  if (!blocks.count.empty())
+  if (!said.blocks.empty())
     fail(scope.span_, "blocks inside of blocks: pl.spmd does not nest");
-  std::string count = number(scope.core_num_);
-  auto known = knownExtent(count);
-  if (known ? *known < 1 : false)
-    fail(scope.span_, "pl.spmd needs at least one block");
-  if (!known)
-    expect(count + " >= 1", scope.span_, "pl.spmd needs at least one block");
-  blocks = {known ? count : "static_cast<uint32_t>(" + count + ")", scope.sync_start_};
+  said = launchOf(scope);
+  addBlocks(said, scope.core_num_, scope.sync_start_, scope.span_);
+  nameTask(scope, said);
   VisitStmt(scope.body_);
-  blocks = {};
+  said = {};
 }
 
 } // namespace pto_mlir::pypto_frontend

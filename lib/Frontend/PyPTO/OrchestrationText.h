@@ -53,6 +53,7 @@ private:
     pypto::DataType dtype;
     bool isTensor = false;
     Dense dense = Dense::Yes;
+    int64_t elements = 0; ///< of an array of tasks
   };
   using Values = std::vector<Named>; ///< several for a tuple
   using Bindings = std::map<const pypto::ir::Var *, Values>;
@@ -73,6 +74,7 @@ private:
             const std::vector<pypto::ir::VarPtr> &results, const pypto::ir::StmtPtr &body,
             const pypto::ir::ExprPtr &condition);
   Values bodyOf(const pypto::ir::StmtPtr &body);
+  Named carriedOf(const pypto::ir::ExprPtr &expr);
   Named declared(const pypto::ir::VarPtr &var, const std::string &initial, const Named *like);
   void assign(const Values &targets, const Values &values, const std::vector<bool> &moves);
 
@@ -106,10 +108,22 @@ private:
   pypto::ir::ExprPtr inEntrysTerms(const pypto::ir::ExprPtr &extent) const;
   pypto::ir::TypePtr returnedType(const pypto::ir::Var &var, const pypto::ir::Span &span) const;
 
+  // Tasks as values (OrchestrationTaskValues.cpp).
+  Values submitted(const pypto::ir::Submit &op);
+  Named taskOperation(const pypto::ir::OpView &call, const pypto::ir::Call &op);
+  std::string place(const pypto::ir::OpView &call, const Named &array);
+  std::vector<TaskName> tasksOf(const std::vector<pypto::ir::ExprPtr> &deps);
+  void addBlocks(TaskLaunch &launch, const pypto::ir::ExprPtr &count, bool together, const pypto::ir::Span &span);
+  void addPredicate(TaskLaunch &launch, const pypto::ir::ExprPtr &condition);
+  TaskLaunch launchOf(const pypto::ir::ScopeStmt &scope);
+  void nameTask(const pypto::ir::ScopeStmt &scope, TaskLaunch &launch);
+  void runScope(const pypto::ir::RuntimeScopeStmt &scope);
+
   // Tasks (OrchestrationTasks.cpp).
   Values call(const pypto::ir::Call &op);
   Values resultsOf(const pypto::ir::Function &kernel, const Values &arguments) const;
   void launch(const std::shared_ptr<const pypto::ir::InCoreScopeStmt> &scope);
+  bool callsOneKindOfCore(const pypto::ir::ClusterScopeStmt &scope) const;
   void launchBlocks(const pypto::ir::SpmdScopeStmt &scope);
   void submit(const pypto::ir::FunctionPtr &kernel, const Values &arguments, const pypto::ir::Span &span);
   /// The functions of the cube core and of the vector cores that a Group calls.
@@ -128,9 +142,10 @@ private:
   std::unique_ptr<OrchestrationApi> api;
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
   pypto::ir::YieldStmtPtr yielded;
-  pypto::ir::VarPtr target; ///< what the value at hand is bound to; null: nothing
-  TaskBlocks blocks;        ///< of the scope of blocks that is open
-  int loops = 0;            ///< that are open and run one iteration after the other
+  pypto::ir::VarPtr target;       ///< what the value at hand is bound to; null: nothing
+  TaskLaunch said;                ///< about the launch at hand
+  std::vector<int64_t> untracked; ///< arguments of the call at hand
+  int loops = 0;                  ///< that are open and run one iteration after the other
 };
 
 } // namespace pto_mlir::pypto_frontend

@@ -37,8 +37,8 @@ OrchestrationText::Values OrchestrationText::valuesOf(const ir::ExprPtr &expr) {
       fail(item->span_, "the call has no result " + std::to_string(item->index_));
     return {all[size_t(item->index_)]};
   }
-  if (ir::IsA<ir::Submit>(expr))
-    fail(expr->span_, "tasks as values have no form in the C++ of an orchestrator yet");
+  if (auto task = ir::As<ir::Submit>(expr))
+    return submitted(*task);
   if (auto held = ir::As<ir::Call>(expr))
     return ir::IsA<ir::GlobalVar>(*held->op_) ? call(*held) : operation(*held);
   return {{number(expr), "", {}, pypto::DataType::INT64}};
@@ -135,6 +135,8 @@ OrchestrationText::Values OrchestrationText::operation(const ir::Call &op) {
       fail(op.span_, "the tensor has no such axis");
     return {{tensor.shape[size_t(*axis)], "", {}, pypto::DataType::INT64}};
   }
+  if (name.starts_with("system.task_") || name.starts_with("array."))
+    return {taskOperation(view, op)};
   if (name == "tensor.read")
     return {{element(view, op), "", {}, tensorOf(view.Operand("x")).dtype}};
   fail(op.span_, op.op_->name_ + " has no form in the C++ of an orchestrator; put it into a kernel");

@@ -359,6 +359,8 @@ class Calls(Known, Prefetches):
         marked = [*dict(call.attrs).get("dumps", ()), *self.dumps(keywords.pop("dumps", None), call)]
         if marked:
             attrs["dumps"] = marked
+        if untracked := dict(call.attrs).get("arg_direction_overrides"):
+            attrs["arg_direction_overrides"] = untracked
         for keyword in keywords:
             self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", node)
         results = call.type.types if isinstance(call.type, ir.TupleType) else [call.type]
