@@ -12,6 +12,9 @@ namespace pto_mlir {
 std::optional<ProgramSummary> compileModule(mlir::ModuleOp module, const ProgramOptions &options,
                                             llvm::StringRef processor, Errors &errors, mlir::ModuleOp host = {});
 
+/// Whether the kernels of the module, which is changed, become commands.
+bool kernelsCompile(mlir::ModuleOp module, const ProgramOptions &options, llvm::StringRef processor);
+
 } // namespace pto_mlir
 
 #endif

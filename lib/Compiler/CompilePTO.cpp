@@ -162,7 +162,25 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   return summary;
 }
 
+LogicalResult runToCommands(ModuleOp module, const ProgramOptions &options) {
+  PassManager pm(module.getContext());
+  TextPipelineOptions text;
+  text.level = options.level;
+  CommandsPipelineOptions commands;
+  commands.insertSync = options.insertSync;
+  commands.assemblerLimits = true;
+  buildTextToFunctionsPipeline(pm, text);
+  buildCommandsPipeline(pm, commands);
+  return pm.run(module);
+}
+
 } // namespace
+
+bool kernelsCompile(ModuleOp module, const ProgramOptions &options, StringRef processor) {
+  auto loaded = backend::Backend::instance().load(processor.str());
+  return loaded.processor && succeeded(runToCommands(module, options)) &&
+         generateKernels(module, *loaded.processor, options.blocks, {/*text=*/false, /*sources=*/false});
+}
 
 std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOptions &options, StringRef processor,
                                             Errors &errors, ModuleOp host) {
@@ -180,12 +198,7 @@ std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOption
     buildPlannedTextPipeline(pm, text, options.insertSync);
     return succeeded(pm.run(module)) ? writeText(module, options, errors) : std::nullopt;
   }
-  CommandsPipelineOptions commands;
-  commands.insertSync = options.insertSync;
-  commands.assemblerLimits = true;
-  buildTextToFunctionsPipeline(pm, text);
-  buildCommandsPipeline(pm, commands);
-  if (failed(pm.run(module)))
+  if (failed(runToCommands(module, options)))
     return std::nullopt;
   auto loaded = backend::Backend::instance().load(processor.str());
   if (!loaded.processor) {

@@ -159,6 +159,34 @@ std::vector<std::pair<std::string, std::string>> tracePyPTO(const std::string &p
   return passes;
 }
 
+/// Leaves the places of tiles to the planner where none has an address; buffers of queues are then placed like them.
+static void choosePlaces(ModuleOp kernels, ProgramOptions &options) {
+  kernels.walk([&](pto::AllocTileOp alloc) { options.level = alloc.getAddr() ? 3 : options.level; });
+  if (options.level == 3)
+    return;
+  kernels.walk([](pto::ReserveBufferOp reserve) {
+    reserve.setAutoAlloc(true);
+    reserve.removeBaseAttr();
+  });
+}
+
+/// Whether a group with its functions gets through the pipelines.
+static bool compilesAlone(const pypto::ir::ProgramPtr &group, const ProgramOptions &given, const pto::Target &target) {
+  CompilerContext context(MLIRContext::Threading::DISABLED);
+  Errors ignored;
+  DiagnosticCollector collector(&context, ignored);
+  try {
+    PyPTOOptions lowering;
+    lowering.target = &target;
+    OwningOpRef<ModuleOp> module = lowerPyPTO(context, group, lowering);
+    ProgramOptions options = given;
+    choosePlaces(*module, options);
+    return kernelsCompile(*module, options, target.name);
+  } catch (const pypto::Error &) {
+    return false;
+  }
+}
+
 /// How a program is lowered. Nullopt for an unknown processor, with the error.
 static std::optional<PyPTOOptions> loweringOf(const ProgramOptions &options, Errors &errors) {
   const pto::Target *arch = findProcessor(options.processor, errors);
@@ -168,6 +196,9 @@ static std::optional<PyPTOOptions> loweringOf(const ProgramOptions &options, Err
   lowering.sizes = options.sizes;
   lowering.ranks = options.ranks;
   lowering.blocks = options.blocks;
+  lowering.compiles = [&options, arch](const pypto::ir::ProgramPtr &group) {
+    return compilesAlone(group, options, *arch);
+  };
   return lowering;
 }
 
@@ -189,12 +220,7 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);
   ProgramOptions placed = options;
-  module->kernels->walk([&](pto::AllocTileOp alloc) { placed.level = alloc.getAddr() ? 3 : placed.level; });
-  if (placed.level != 3) // buffers of queues are then placed like tiles
-    module->kernels->walk([](pto::ReserveBufferOp reserve) {
-      reserve.setAutoAlloc(true);
-      reserve.removeBaseAttr();
-    });
+  choosePlaces(*module->kernels, placed);
   std::optional<ProgramSummary> summary = compileModule(*module->kernels, placed, lowering->target->name, errors,
                                                         module->host ? *module->host : ModuleOp());
   if (!summary && errors.empty())

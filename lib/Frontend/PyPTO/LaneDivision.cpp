@@ -16,7 +16,8 @@ std::optional<int64_t> validExtent(const ir::TypePtr &type, size_t axis) {
 
 std::string ofAll(int64_t part, int64_t all) { return "(" + std::to_string(part) + " of " + std::to_string(all) + ")"; }
 
-/// An integer expression for one of the vector cores.
+} // namespace
+
 std::optional<int64_t> onLane(const ir::ExprPtr &expr, const ir::Var *lane, int64_t number) {
   if (auto known = ir::ConstantInt(expr))
     return known;
@@ -28,8 +29,6 @@ std::optional<int64_t> onLane(const ir::ExprPtr &expr, const ir::Var *lane, int6
   auto left = onLane(binary->left_, lane, number), right = onLane(binary->right_, lane, number);
   return left && right ? foldedInteger(binary->kind(), *left, *right) : std::nullopt;
 }
-
-} // namespace
 
 std::optional<size_t> dividedAxis(ir::SplitMode mode, size_t rank) {
   if (mode == ir::SplitMode::NONE)

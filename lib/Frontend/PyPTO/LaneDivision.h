@@ -25,6 +25,9 @@ void checkJoined(const pypto::ir::TypePtr &part, pypto::ir::SplitMode mode, cons
 /// The valid extents of a type that are 0 on one of the vector cores, where `lane` is the variable with their number.
 std::vector<pypto::ir::ExprPtr> emptyExtents(const pypto::ir::TypePtr &type, const pypto::ir::Var *lane);
 
+/// An integer expression on vector core `number`; nothing where more than `lane` decides it.
+std::optional<int64_t> onLane(const pypto::ir::ExprPtr &expr, const pypto::ir::Var *lane, int64_t number);
+
 /// Whether vector core `number` has nothing of a value of this type.
 bool isEmptyOn(const pypto::ir::TypePtr &type, const pypto::ir::Var *lane, int64_t number);
 

@@ -2,6 +2,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
 

@@ -2,6 +2,7 @@
 #include "BlockBarriers.h"
 #include "JoinGroups.h"
 #include "Lowering.h"
+#include "MixedKernels.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
 
@@ -149,12 +150,18 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
   return *isa::findArch((options.target ? *options.target : pto::defaultTarget()).name);
 }
 
-/// The program, verified, in operations on tiles.
-static ir::ProgramPtr tiledProgram(const ir::ProgramPtr &program, const PyPTOOptions &options, bool isRun) {
+/// The program, verified, and its orchestrators marked.
+static ir::ProgramPtr checkedProgram(const ir::ProgramPtr &program) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
-  return pypto_frontend::tensorsToTiles(pypto_frontend::lowerBlockBarriers(ir::WithOrchestrators(program)),
-                                        archOf(options), isRun);
+  return pypto_frontend::lowerBlockBarriers(ir::WithOrchestrators(program));
+}
+
+/// The same in operations on tiles, as it is run.
+static pypto_frontend::MixedProgram runnableProgram(const ir::ProgramPtr &program, const PyPTOOptions &options) {
+  auto made = pypto_frontend::formMixedKernels(checkedProgram(program), options);
+  made.program = pypto_frontend::tensorsToTiles(made.program, archOf(options), /*isRun=*/true);
+  return made;
 }
 
 /// The kernels of a program of operations on tiles, each by itself.
@@ -172,13 +179,15 @@ static OwningOpRef<ModuleOp> lowerKernels(MLIRContext &context, const ir::Progra
 /// The orchestrator of a program, when it has run. Which devices share a window follows from the launches with it, so
 /// where these are not all it runs again.
 static std::unique_ptr<pypto_frontend::Orchestrator>
-runOrchestrator(MLIRContext &context, const ir::ProgramPtr &tiled, const ir::FunctionPtr &entry,
-                const PyPTOOptions &options, llvm::function_ref<void(pypto_frontend::Orchestrator &)> setUp) {
+runOrchestrator(MLIRContext &context, const ir::ProgramPtr &tiled, const pypto_frontend::SeveralKernels &several,
+                const ir::FunctionPtr &entry, const PyPTOOptions &options,
+                llvm::function_ref<void(pypto_frontend::Orchestrator &)> setUp) {
   using namespace pypto_frontend;
   std::unique_ptr<Orchestrator> made;
   Orchestrator::WindowDevices devices;
   for (bool isFirst : {true, false}) {
     made = std::make_unique<Orchestrator>(tiled, entry, archOf(options), context, options.sizes, options.ranks);
+    made->setSeveralKernels(several);
     made->setDevicesOfWindows(devices);
     setUp(*made);
     withPlace(entry->span_, [&] { made->run(); });
@@ -190,17 +199,18 @@ runOrchestrator(MLIRContext &context, const ir::ProgramPtr &tiled, const ir::Fun
 }
 
 OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
-  return lowerKernels(context, tiledProgram(program, options, /*isRun=*/false), options);
+  auto tiled = pypto_frontend::tensorsToTiles(checkedProgram(program), archOf(options), /*isRun=*/false);
+  return lowerKernels(context, tiled, options);
 }
 
 PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
-  ir::ProgramPtr tiled = tiledProgram(program, options, /*isRun=*/true);
+  auto [tiled, several] = runnableProgram(program, options);
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
     return {lowerKernels(context, tiled, options), {}};
-  auto orchestrator =
-      runOrchestrator(context, tiled, entry, options, [&](Orchestrator &made) { made.setBlocks(options.blocks); });
+  auto orchestrator = runOrchestrator(context, tiled, several, entry, options,
+                                      [&](Orchestrator &made) { made.setBlocks(options.blocks); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
     for (const PlannedKernel &kernel : orchestrator->kernels())
       withPlace(kernel.function->span_, [&] { Lowering(module, used).lowerPlanned(kernel); });
@@ -212,10 +222,11 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
 
 std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
-  ir::ProgramPtr tiled = tiledProgram(program, options, /*isRun=*/true);
+  auto [tiled, several] = runnableProgram(program, options);
   ir::FunctionPtr entry = entryOf(*tiled);
   CHECK(entry) << program->name_ << " has neither an orchestrator nor one kernel, so nothing is launched";
-  auto orchestrator = runOrchestrator(context, tiled, entry, options, [](Orchestrator &made) { made.listLaunches(); });
+  auto orchestrator =
+      runOrchestrator(context, tiled, several, entry, options, [](Orchestrator &made) { made.listLaunches(); });
   std::string text;
   withPlace(entry->span_, [&] { text = orchestrator->listed(); });
   return text;

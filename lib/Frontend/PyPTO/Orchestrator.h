@@ -5,6 +5,7 @@
 
 #include "Groups.h"
 #include "Held.h"
+#include "MixedKernels.h"
 #include "OutlineScope.h"
 #include "Plan.h"
 #include "TaskProgram.h"
@@ -52,6 +53,8 @@ public:
   /// What such a run has found. False where all devices have all windows, so that run is the program's.
   bool hasSmallGroups() const;
   void setDevicesOfWindows(WindowDevices devices) { windowDevices = std::move(devices); }
+  /// What groups are where their functions would race (formMixedKernels).
+  void setSeveralKernels(const SeveralKernels &kernels) { several = kernels; }
   /// The kernels in order of their first launches.
   const std::deque<PlannedKernel> &kernels() const { return planned; }
   /// A module with the launches as `vm.func @main`, or with the host program as `func.func @main`, named after the
@@ -225,6 +228,9 @@ private:
     pypto::ir::Span span;
   };
   bool waitsForPeer(const pypto::ir::Function &function) const;
+  struct KnownGroup;
+  bool areIndependent(const pypto::ir::Function &group, const std::vector<Held> &arguments);
+  View queueMemory(KnownGroup &group, const pypto::ir::Span &span);
   void launchTogether(const pypto::ir::Span &span, llvm::function_ref<void()> body);
 
   // Blocks and predicates (OrchestratorBlocks.cpp).
@@ -292,9 +298,11 @@ private:
   std::map<std::string, const PlannedKernel *> kernelOf; ///< by function and how tensors are passed
   std::map<const pypto::ir::InCoreScopeStmt *, OutlinedScope> scopes;
   struct KnownGroup : Group {
-    std::optional<View> memory; ///< of its queues
+    std::map<int64_t, std::vector<View>> memories; ///< of its queues, by device: launches take them in turn
+    std::map<int64_t, size_t> taken;               ///< of each device: launches so far
   };
   std::map<std::pair<const pypto::ir::Function *, const pypto::ir::Function *>, KnownGroup> groups;
+  SeveralKernels several;
   std::vector<Waiting> *together = nullptr; ///< calls of the group that is run; null: none is
   std::vector<Launch> launches;
   bool lists = false;

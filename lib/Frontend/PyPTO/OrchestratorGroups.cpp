@@ -16,6 +16,62 @@ static bool isOfOneCore(const ir::Function &function) {
 
 bool Orchestrator::waitsForPeer(const ir::Function &function) const { return together && isOfOneCore(function); }
 
+/// Whether no tensor that a core of a group writes shares memory with another one that it gets: only what they hand on
+/// orders the cores.
+bool Orchestrator::areIndependent(const ir::Function &group, const std::vector<Held> &arguments) {
+  struct Side {
+    std::vector<const View *> used, written;
+  };
+  Side sides[2];
+  for (bool isCube : {false, true}) {
+    const ir::Function &function = *program->GetFunction(group.name_ + (isCube ? "_aic" : "_aiv"));
+    std::set<const ir::Var *> read = readTensors(function.body_), written = writtenTensors(function.body_);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const ir::Var *param = function.params_[i].get();
+      auto *view = std::get_if<View>(&arguments[i]);
+      if (view && written.count(param))
+        sides[isCube].written.push_back(view);
+      if (view && (written.count(param) || read.count(param)))
+        sides[isCube].used.push_back(view);
+    }
+  }
+  auto meet = [&](const View *a, const View *b) {
+    if (a->buffer != b->buffer)
+      return false;
+    Number first = spanOf(*a), second = spanOf(*b);
+    if (a->moving || b->moving || !first.isKnown() || !second.isKnown())
+      return true;
+    return a->offset < b->offset + second.known && b->offset < a->offset + first.known;
+  };
+  auto race = [&](const Side &writer, const Side &other) {
+    return llvm::any_of(writer.written, [&](const View *a) {
+      return llvm::any_of(other.used, [&](const View *b) { return meet(a, b); });
+    });
+  };
+  // Of one tensor, what both vector cores may do has been decided.
+  auto meetsOther = [&](const View *a) {
+    return llvm::any_of(sides[0].used, [&](const View *b) { return a != b && meet(a, b); });
+  };
+  return !race(sides[0], sides[1]) && !race(sides[1], sides[0]) && llvm::none_of(sides[0].written, meetsOther);
+}
+
+/// Memory for the queues of a launch. Launches that share it run one after another, so there is some for as many as run
+/// at once on a chip, up to 16 MiB.
+View Orchestrator::queueMemory(KnownGroup &group, const ir::Span &span) {
+  const int64_t words = queueSpaceOf(*group.cube).words * blocksOfLaunch;
+  // In the host program memory is made where it is used: a loop's is not there behind it.
+  if (host)
+    return makeTensor({words}, pypto::DataType::FP32, span);
+  constexpr int64_t maxWords = 4 << 20;
+  const int64_t atOnce = std::min(maxWords / words, pto::findTarget(arch.name)->blocks / blocksOfLaunch);
+  const auto most = size_t(std::max<int64_t>(atOnce, 1));
+  std::vector<View> &memories = group.memories[rank];
+  size_t number = group.taken[rank]++ % most;
+  if (number == memories.size())
+    memories.push_back(makeTensor({words}, pypto::DataType::FP32, span));
+  return memories[number];
+}
+
 /// Runs `body`, and then its calls of functions of one kind of core as one task.
 void Orchestrator::launchTogether(const ir::Span &span, llvm::function_ref<void()> body) {
   std::vector<Waiting> calls;
@@ -44,12 +100,7 @@ void Orchestrator::launchTogether(const ir::Span &span, llvm::function_ref<void(
         joinFunctions(cube->function, vector->function, pto::findTarget(arch.name)->directTiles ? 0 : blocksOfLaunch);
   std::vector<Held> arguments = std::move(cube->arguments);
   if (group.hasQueues) {
-    std::vector<Number> words{queueSpaceOf(*group.cube).words * blocksOfLaunch};
-    // In the host program memory is made where it is used: a loop's is not there behind it.
-    std::optional<View> made = host ? std::nullopt : group.memory;
-    if (!made)
-      group.memory = made = makeTensor(words, pypto::DataType::FP32, span);
-    arguments.emplace_back(*made);
+    arguments.emplace_back(queueMemory(group, span));
   }
   launch(group.cube, std::move(arguments), span, &group);
 }

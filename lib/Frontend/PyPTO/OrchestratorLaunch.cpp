@@ -83,12 +83,15 @@ Held Orchestrator::call(const ir::Call &op) {
   if (function->func_type_ == ir::FunctionType::Orchestration)
     return onDevice(op, [&] { return callOrchestrator(function, arguments, op.span_); });
   bool isGroup = function->func_type_ == ir::FunctionType::Group;
-  auto [several, isNew] = ofSeveral.try_emplace(function.get());
+  auto [known, isNew] = ofSeveral.try_emplace(function.get());
   if (isNew)
-    several->second = asOrchestrator(function);
-  ir::FunctionPtr kernels = several->second;
-  if (!isGroup)
-    addResults(*function, arguments, op.span_);
+    known->second = asOrchestrator(function);
+  ir::FunctionPtr kernels = known->second;
+  addResults(*function, arguments, op.span_);
+  if (auto found = several.find(function->name_); found != several.end() && !areIndependent(*function, arguments)) {
+    kernels = found->second;
+    isGroup = false;
+  }
   if (waitsForPeer(*function)) {
     together->push_back({function, arguments, op.span_});
     return resultsOf(*function, arguments);
@@ -96,15 +99,14 @@ Held Orchestrator::call(const ir::Call &op) {
   Held given;
   auto *task = op.kind() == ir::NodeKind::Submit ? static_cast<const ir::Submit *>(&op) : nullptr;
   auto run = [&] {
+    markDumped(op.attrs_, op.args_);
     if (isGroup)
       launchTogether(op.span_, [&] { given = callOrchestrator(function, arguments, op.span_); });
     else if (kernels)
       given = callOrchestrator(kernels, arguments, op.span_);
-    else {
-      markDumped(op.attrs_, op.args_);
+    else
       launch(function, arguments, op.span_);
-      dumped.clear();
-    }
+    dumped.clear();
   };
   auto runAll = [&] {
     if (task && task->core_num_)

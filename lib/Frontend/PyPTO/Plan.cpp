@@ -156,7 +156,7 @@ protected:
   void VisitDef(const ir::VarPtr &var) override {
     if (auto arg = ir::As<ir::IterArg>(var))
       VisitExpr(arg->initValue_);
-    if (inside && ir::IsA<ir::TensorType>(var->type_))
+    if (inside)
       bound.push_back(var);
   }
 
@@ -171,13 +171,16 @@ private:
 
 } // namespace
 
-std::vector<ir::VarPtr> escapingTensors(const ir::StmtPtr &scope, const ir::StmtPtr &whole) {
+std::vector<ir::VarPtr> escapingVariables(const ir::StmtPtr &scope, const ir::StmtPtr &whole) {
   EscapeCollector collector(scope);
   collector.VisitStmt(whole);
-  std::vector<ir::VarPtr> escaping;
-  for (const ir::VarPtr &var : collector.bound)
-    if (collector.read.count(var.get()))
-      escaping.push_back(var);
+  std::erase_if(collector.bound, [&](const ir::VarPtr &var) { return !collector.read.count(var.get()); });
+  return std::move(collector.bound);
+}
+
+std::vector<ir::VarPtr> escapingTensors(const ir::StmtPtr &scope, const ir::StmtPtr &whole) {
+  std::vector<ir::VarPtr> escaping = escapingVariables(scope, whole);
+  std::erase_if(escaping, [](const ir::VarPtr &var) { return !ir::IsA<ir::TensorType>(var->type_); });
   return escaping;
 }
 

@@ -55,7 +55,9 @@ const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var
 
 /// Variables that a body reads and does not bind, in the order of their first use.
 std::vector<pypto::ir::VarPtr> freeVariables(const pypto::ir::StmtPtr &body);
-/// Tensors that a scope of `whole` binds and that are read outside of it, in the order of their binding.
+/// Variables that a scope of `whole` binds and that are read outside of it, in the order of their binding; the tensors
+/// among them.
+std::vector<pypto::ir::VarPtr> escapingVariables(const pypto::ir::StmtPtr &scope, const pypto::ir::StmtPtr &whole);
 std::vector<pypto::ir::VarPtr> escapingTensors(const pypto::ir::StmtPtr &scope, const pypto::ir::StmtPtr &whole);
 
 } // namespace pto_mlir::pypto_frontend

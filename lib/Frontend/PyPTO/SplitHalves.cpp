@@ -273,6 +273,7 @@ private:
   ir::StmtPtr computed(const ir::AssignStmtPtr &op, const ir::Call &call) {
     const std::vector<ir::ExprPtr> &whole = *ir::ShapeOf(op->var_->type_);
     auto half = halfOf(whole);
+    bool takesParts = readsHalves(call);
     ir::Attrs arguments;
     for (const ir::OpParam &param : ir::OpView(call).row()->params) {
       ir::ExprPtr operand = param.operand ? ir::OpView(call).Operand(param.name) : nullptr;
@@ -289,6 +290,7 @@ private:
         operand = replaced(var);
       } else if (var && ir::IsA<ir::TensorType>(var->type_)) {
         operand = part(var);
+        takesParts |= operand != ir::ExprPtr(var);
       }
       arguments.emplace_back(std::string(param.name), operand);
     }
@@ -299,7 +301,7 @@ private:
     // With a stride of its own a part is no half of the box.
     auto extent = ir::ConstantInt(shape[axis]);
     bool isPart = half && extent && (isRebalanced ? *extent <= *half : extent == half);
-    if (half ? !isPart : readsHalves(call))
+    if (half ? !isPart : takesParts)
       throw Undivided();
     return bound(op, made->type_, made);
   }

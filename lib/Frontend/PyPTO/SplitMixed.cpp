@@ -96,6 +96,26 @@ private:
   const Accumulators &accumulators;
 };
 
+/// Looks for loops and branches of both kinds of core.
+class MixedLoops : public ir::IRVisitor {
+public:
+  explicit MixedLoops(const Accumulators &accumulators) : accumulators(accumulators) {}
+  bool found = false;
+
+protected:
+  void VisitStmt_(const ir::ForStmtPtr &op) override { look(op); }
+  void VisitStmt_(const ir::WhileStmtPtr &op) override { look(op); }
+  void VisitStmt_(const ir::IfStmtPtr &op) override { look(op); }
+
+private:
+  void look(const ir::StmtPtr &stmt) {
+    Cores cores(accumulators);
+    cores.VisitStmt(stmt);
+    found |= cores.cube && cores.vector;
+  }
+  const Accumulators &accumulators;
+};
+
 /// Products inside other calls, and what products read of vector operations, as statements of their own.
 class ProductHoister : public ir::IRMutator {
 public:
@@ -137,8 +157,25 @@ private:
   size_t &count; ///< variables so far
 };
 
-/// Whether a body launches kernels: a statement is a scope of a core, or all are scopes of blocks and calls.
-bool launches(const ir::StmtPtr &body) {
+} // namespace
+
+bool mixesCores(const ir::StmtPtr &body) {
+  Accumulators accumulators;
+  accumulators.VisitStmt(body);
+  Cores cores(accumulators);
+  cores.VisitStmt(body);
+  return cores.cube && cores.vector;
+}
+
+bool mixesInLoops(const ir::StmtPtr &body) {
+  Accumulators accumulators;
+  accumulators.VisitStmt(body);
+  MixedLoops loops(accumulators);
+  loops.VisitStmt(body);
+  return loops.found;
+}
+
+bool launchesKernels(const ir::StmtPtr &body) {
   auto stmts = ir::FlattenStmts(body);
   if (llvm::any_of(stmts, [](const ir::StmtPtr &stmt) { return ir::IsA<ir::InCoreScopeStmt>(stmt); }))
     return true;
@@ -151,11 +188,13 @@ bool launches(const ir::StmtPtr &body) {
   });
 }
 
+namespace {
+
 class Splitter : public ir::IRMutator {
 protected:
   /// What blocks compute becomes a kernel.
   ir::StmtPtr VisitStmt_(const ir::SpmdScopeStmtPtr &op) override {
-    if (launches(op->body_))
+    if (launchesKernels(op->body_))
       return ir::IRMutator::VisitStmt_(op);
     auto scope =
         std::make_shared<const ir::InCoreScopeStmt>(op->body_, op->name_hint_, std::nullopt, op->attrs_, op->span_);
@@ -354,8 +393,10 @@ ir::FunctionPtr asOrchestrator(const ir::FunctionPtr &kernel) {
   accumulators.VisitStmt(kernel->body_);
   Cores cores(accumulators);
   cores.VisitStmt(kernel->body_);
-  if (!cores.cube || !cores.vector || cores.others)
-    return nullptr;
+  return cores.cube && cores.vector && !cores.others ? withScope(kernel) : nullptr;
+}
+
+ir::FunctionPtr withScope(const ir::FunctionPtr &kernel) {
   std::vector<ir::StmtPtr> body = ir::FlattenStmts(kernel->body_), around;
   if (ir::IsA<ir::ReturnStmt>(body.back())) {
     around.push_back(body.back());
@@ -365,7 +406,7 @@ ir::FunctionPtr asOrchestrator(const ir::FunctionPtr &kernel) {
   around.insert(around.begin(), std::make_shared<const ir::InCoreScopeStmt>(inner, kernel->name_, std::nullopt,
                                                                             ir::Attrs(), kernel->span_));
   auto made = std::make_shared<ir::Function>(*kernel);
-  made->func_type_ = Type::Orchestration;
+  made->func_type_ = ir::FunctionType::Orchestration;
   made->body_ = std::make_shared<const ir::SeqStmts>(std::move(around), kernel->span_);
   return made;
 }

@@ -25,9 +25,18 @@ pypto::ir::FunctionPtr splitLanes(const pypto::ir::FunctionPtr &orchestrator);
 /// which hand tensors on in global memory. What is in one loop or branch stays in one scope.
 pypto::ir::FunctionPtr splitMixedScopes(const pypto::ir::FunctionPtr &orchestrator);
 
+/// Whether a body has both; whether a loop or a branch in there does.
+bool mixesCores(const pypto::ir::StmtPtr &body);
+bool mixesInLoops(const pypto::ir::StmtPtr &body);
+
+/// Whether the body of blocks launches kernels: a statement is a scope of a core, or all are scopes of blocks and
+/// calls.
+bool launchesKernels(const pypto::ir::StmtPtr &body);
+
 /// A kernel with both, on tensors only, as an orchestrator whose one scope has its statements; null for any other
 /// kernel.
 pypto::ir::FunctionPtr asOrchestrator(const pypto::ir::FunctionPtr &kernel);
+pypto::ir::FunctionPtr withScope(const pypto::ir::FunctionPtr &kernel); ///< the same for any kernel
 
 /// Throws where a call of an operation does not fit its row of the table, as stored programs may.
 void verifyCalls(const pypto::ir::ProgramPtr &program);

@@ -270,11 +270,11 @@ def test_products_and_vector_operations_in_loops_and_blocks():
 
 
 @pl.jit
-def chosen(a: pl.Tensor, c: pl.Out[pl.Tensor]):
+def chosen(a: pl.Tensor, c: pl.InOut[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
         for i in pl.range(2):
             if i == 1:
-                half = a[i * 32 : i * 32 + 32, :]
+                half = c[i * 32 : i * 32 + 32, :]
                 c[i * 32 : i * 32 + 32, :] = pl.add(pl.matmul(half, a), half)
 
 

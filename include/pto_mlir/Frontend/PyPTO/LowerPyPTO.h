@@ -7,6 +7,7 @@
 #include "pto_mlir/Dialect/PTO/IR/Target.h"
 #include "pypto/ir/program.h"
 
+#include <functional>
 #include <map>
 
 namespace pypto::backend {
@@ -38,6 +39,9 @@ struct PyPTOOptions {
   /// Operations that are emitted as text; null: none. Used with `emitter`.
   const pypto::backend::Backend *backend = nullptr;
   pypto::codegen::PTOCodegen *emitter = nullptr;
+  /// Whether the passes behind take a program of a group and its functions: decides if a scope of both kinds of core is
+  /// one task. Null: none is, each becomes several kernels.
+  std::function<bool(const pypto::ir::ProgramPtr &)> compiles;
 };
 
 /// A module with one `func.func` per kernel of the program, in order: what a parsed hand-written `.pto` is. Inside a
