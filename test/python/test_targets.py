@@ -20,6 +20,7 @@ NAMED = {
     "lib/Dialect/PTO/IR/ElementTypes.cpp": "the two columns of refused types (PTO_Refuses), chosen by the row's rules",
     "include/pypto/ir/op_registry.h": "the two generations of chips by which PyPTO's table says where an operation is",
     "lib/PyPTO/gen_ops.py": "the same two",
+    "lib/Frontend/PyPTO/OrchestrationApi.cpp": "what the public runtimes of these two call the number of blocks",
     "lib/Dialect/PTO/IR/gen_insns.py": "the same columns and the table's two columns of types",
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?<=\n)\s*#(?! *(?:include|define|if|el|end|pragma))[^\n]*", re.S)

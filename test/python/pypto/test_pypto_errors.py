@@ -72,6 +72,7 @@ def text(body, head=HEAD):
         ("t: pl.Tile[[4, 4], pl.FP32] = pl.load(x, [0, 0], [8, 4])", ParserTypeError, "declared", (3, 8)),
         ("t: pl.Scalar[pl.INDEX] = pl.system.bar_all()", ParserTypeError, "the value is nothing", (3, 8)),
         ("t = pl.system.bar_all()", ParserTypeError, "has no result", (3, 5)),
+        ("return n, (n, 1)", ParserTypeError, "a tuple in a returned tuple is not supported", (3, 5)),
         ("return n\nreturn n", ParserSyntaxError, "nothing may follow return", (4, 5)),
         ("t = n.__class__", UnsupportedFeatureError, "the attribute __class__", (3, 9)),
         ("t = pl.parse('x')", UnsupportedFeatureError, "cannot be called in a kernel", (3, 9)),

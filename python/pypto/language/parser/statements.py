@@ -242,6 +242,9 @@ class Statements:
                 held = self.unpack(held, len(held.type.types), node)
             values = held if isinstance(held, list) else [held]
         values = [self.as_expr(each, node.value) for each in values]
+        if any(isinstance(each.type, ir.TupleType) for each in values):
+            hint = "return its parts one by one"
+            self.fail(ParserTypeError, "a tuple in a returned tuple is not supported", node, hint)
         self.emit(ir.ReturnStmt([self.named(each, node) for each in values], self.span(node)))
         self.returned = values
 
