@@ -159,14 +159,23 @@ LogicalResult Raiser::arithmetic(Operation *op) {
   auto kind = kindOf(op);
   if (!kind)
     return op->emitOpError("has no form in PyPTO");
-  if (mlir::isa<arith::DivSIOp, arith::RemSIOp>(op)) {
-    Bounds value = boundsOf(op->getOperand(0)), by = boundsOf(op->getOperand(1));
-    if (!value.least || *value.least < 0 || !by.least || *by.least <= 0)
-      return op->emitOpError("divides what may be negative, which rounds toward zero here and down in PyPTO");
-  }
   Type type = op->getResult(0).getType();
   DataType dtype = computedIn(type);
-  ir::ExprPtr made = ir::MakeBinary(*kind, operands[0], operands[1], dtype, ir::Span());
+  auto combine = [&](ir::NodeKind how, const ir::ExprPtr &a, const ir::ExprPtr &b) {
+    return ir::ExprPtr(ir::MakeBinary(how, a, b, dtype, ir::Span()));
+  };
+  ir::ExprPtr made = combine(*kind, operands[0], operands[1]);
+  if (mlir::isa<arith::DivSIOp, arith::RemSIOp>(op)) {
+    Bounds value = boundsOf(op->getOperand(0)), by = boundsOf(op->getOperand(1));
+    if (!by.least || *by.least <= 0)
+      return op->emitOpError("divides by what may be negative, which rounds toward zero here and down in PyPTO");
+    if (!value.least || *value.least < 0) { // the parts above and below zero each by themselves
+      ir::ExprPtr zero = numberOf(0, dtype);
+      ir::ExprPtr above = combine(ir::NodeKind::Max, operands[0], zero);
+      ir::ExprPtr below = combine(ir::NodeKind::Max, combine(ir::NodeKind::Sub, zero, operands[0]), zero);
+      made = combine(ir::NodeKind::Sub, combine(*kind, above, operands[1]), combine(*kind, below, operands[1]));
+    }
+  }
   // What several read is computed once.
   bool several = !op->getResult(0).use_empty() && !op->getResult(0).hasOneUse();
   scalars[op->getResult(0)] = several ? assign("n", made->type_, made) : made;

@@ -159,6 +159,8 @@ ir::TileTypePtr Raiser::tile(Value value) {
   auto made = std::make_shared<const ir::TileType>(shape, *dtype, memref, std::nullopt, *space);
   // PyPTO's extents are both known or neither.
   pto::TileBufType wanted = type.hasStaticValid() ? type : type.withValid(ShapedType::kDynamic, ShapedType::kDynamic);
+  if (auto rows = ir::ConstantInt(validShape[0]), cols = ir::ConstantInt(validShape[1]); rows && cols)
+    wanted = type.withValid(*rows, *cols);
   if (tileType(*type.getContext(), *made, options) != wanted) {
     ir::TileView view;
     view.valid_shape = validShape;
@@ -178,6 +180,16 @@ ir::VarPtr Raiser::assign(const std::string &name, const ir::TypePtr &type, cons
   ir::VarPtr var = variable(name, type);
   out.push_back(std::make_shared<const ir::AssignStmt>(var, value, ir::Span()));
   return var;
+}
+
+/// Whether what lies outside of the valid extents of a tile's writes is nobody's: all give it an extent of their own.
+static bool isWrittenInPart(Value root) {
+  WalkResult walked = root.getParentRegion()->walk([&](Operation *op) {
+    Value dst = operandsOf(op).dst;
+    bool isAll = dst && rootOf(dst) == root && !(dst.getDefiningOp<pto::SubViewOp>() && !partOf(dst));
+    return isAll ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !walked.wasInterrupted();
 }
 
 LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir::Attrs arguments) {
@@ -204,8 +216,9 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
   ir::VarPtr made = assign("t", type, call);
   if (partOf(dst))
     return insert(op, dst, made);
-  if (auto before = held.find(rootOf(dst));
-      before != held.end() && dst.getDefiningOp<pto::SubViewOp>() && before->second.as.getType() != dst.getType())
+  if (auto before = held.find(rootOf(dst)); before != held.end() && dst.getDefiningOp<pto::SubViewOp>() &&
+                                            before->second.as.getType() != dst.getType() &&
+                                            !isWrittenInPart(before->first))
     return op->emitOpError("writes a part with a valid extent of its own of a tile whose rest is kept, for which PyPTO "
                            "has no form");
   held[rootOf(dst)] = {made, dst};
