@@ -91,6 +91,26 @@ def test_right(name, tmp_path):
     assert np.max(np.abs(value - expected)) <= 3e-5 * max(1, np.max(np.abs(expected)))
 
 
+# Groups with several features each, and more taps than one block of channels has room for.
+GROUPS = {
+    "30 by 40, two features a channel": one(
+        "Conv", rand(1, 37, 30, 79), 0.03 * rand(74, 1, 30, 40), strides=[3, 33], dilations=[1, 2], group=37
+    ),
+    "33 by 33, two channels a group": one("Conv", rand(1, 8, 40, 36), 0.03 * rand(4, 2, 33, 33), group=4),
+}
+
+
+@pytest.mark.parametrize("processor", ["a3", "a5"])
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+@pytest.mark.parametrize("name", GROUPS)
+def test_large_windows_in_groups(name, mode, processor, tmp_path):
+    path, feed = convert(GROUPS[name], tmp_path, mode, processor)
+    (expected,) = ort.InferenceSession(path).run(None, feed)
+    (value,) = InferenceSession(str(tmp_path / "m.pmodel")).run(None, feed)
+    bound = 3e-5 if mode == "F32" else 2e-3
+    assert np.max(np.abs(value - expected)) <= bound * max(1, np.max(np.abs(expected)))
+
+
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
 def test_padded_batch_of_pixels(op, tmp_path):
     """No transposition stands between the pad and the convolution, whose kernel pads height and width only."""

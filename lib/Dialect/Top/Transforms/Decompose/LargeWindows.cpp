@@ -3,6 +3,7 @@
 // product over rows that begin 160 apart); taps become channels; a long kernel becomes a sum of convolutions.
 #include "Decompose.h"
 
+#include "pto_mlir/Dialect/Top/IR/Layout.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ public:
     }
     bool isRefused = op->hasAttr(kNoKernelAttr) && w.rank() == 2 && (w.kernel[0] > 1 || w.kernel[1] > 1);
     if (isRefused || (w.rank() == 2 && w.kernel[0] > 1 && w.kernel[1] > 1 &&
-                      (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && hasManyTaps(w))))) {
+                      (reach(w, 0) * reach(w, 1) > kMostPixels || (!isOnVectors(op) && hasManyTaps(w))))) {
       size_t i = reach(w, 0) < reach(w, 1);
       Chain chain(rewriter);
       Value input = chain.pad(op.getInput(), 2 + i, w.begins[i], w.ends[i]);
@@ -51,6 +52,9 @@ private:
     return taps > kMostTaps || blocks * (pixels * 32 + taps * 16 * 32) > kMostBytes;
   }
 
+  static bool isOnVectors(ConvOp op) {
+    return isDepthwise(op.getGroup(), shapeOf(op.getInput())[1], shapeOf(op.getOutput())[1]);
+  }
   static int64_t reach(const Window &w, size_t i) { return (w.kernel[i] - 1) * w.dilations[i] + 1; }
 
   // The convolution of a padded input with another filter and window along dimension i.
