@@ -1,6 +1,7 @@
 // Parameters, views of tensors, buffers of tiles.
 #include "Extents.h"
 #include "Lowering.h"
+#include "Raiser.h"
 
 #include "../../Dialect/PTO/Transforms/Accesses.h"
 
@@ -128,13 +129,29 @@ Value Lowering::addressOf(const ir::TileTypePtr &type, pto::TileBufType tile) {
   return constant(b.getI64IntegerAttr(*address), b.getI64Type());
 }
 
+/// The tile that `tile` is all of, with another valid extent.
+static Value wholeOf(Value tile) {
+  for (auto view = tile.getDefiningOp<pto::SubViewOp>(); view && isWhole(view);
+       view = tile.getDefiningOp<pto::SubViewOp>())
+    tile = view.getSource();
+  return tile;
+}
+
 /// Whether two tiles are one place in memory.
 bool Lowering::sameBytes(Value a, Value b) const {
   auto place = [](Value tile) {
     auto alloc = tile.getDefiningOp<pto::AllocTileOp>();
     return alloc && alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
   };
-  return a == b || (a.getType() == b.getType() && place(a) && place(a) == place(b));
+  auto box = [](Value tile) {
+    return cast<pto::TileBufType>(tile.getType()).withValid(ShapedType::kDynamic, ShapedType::kDynamic);
+  };
+  if (a == b)
+    return true;
+  if (!mlir::isa<pto::TileBufType>(a.getType()) || !mlir::isa<pto::TileBufType>(b.getType()) || box(a) != box(b))
+    return false;
+  a = wholeOf(a), b = wholeOf(b);
+  return a == b || (place(a) && place(a) == place(b));
 }
 
 Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {

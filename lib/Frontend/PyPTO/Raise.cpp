@@ -3,8 +3,13 @@
 
 #include "Raiser.h"
 #include "SplitCores.h"
+
+#include "../../Dialect/PTO/Transforms/Accesses.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Pass/PassManager.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/verify.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -26,12 +31,8 @@ LogicalResult Raiser::statement(Operation *op) {
   if (mlir::isa<pto::SetFlagOp, pto::WaitFlagOp, pto::RecordEventOp, pto::WaitEventOp>(op))
     return success();
   if (mlir::isa<pto::SetFFTsOp, pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AddPtrOp, pto::TReshapeOp,
-                pto::SubsetOp, func::ReturnOp, scf::YieldOp>(op))
+                pto::SubsetOp, pto::SubViewOp, func::ReturnOp, scf::YieldOp>(op))
     return success();
-  if (auto view = dyn_cast<pto::SubViewOp>(op); view && isWhole(view))
-    return success();
-  if (mlir::isa<pto::SubViewOp>(op))
-    return op->emitOpError("is a part of a tile with a valid extent of its own, for which PyPTO has no form");
   if (auto load = dyn_cast<pto::TLoadOp>(op))
     return this->load(load);
   if (auto store = dyn_cast<pto::TStoreOp>(op))
@@ -186,9 +187,35 @@ static std::vector<ir::FunctionPtr> functionsOf(ModuleOp module, func::FuncOp cu
   return made;
 }
 
+/// Whether a tile of the cube core that is only ever written in part is read where another turn of a loop has written
+/// it: as a value it is another tile in the same place, which only an address says.
+static bool needsAddresses(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal())
+      for (Value root : readUnwritten(func.front()))
+        if (cast<pto::TileBufType>(root.getType()).getLoc() != pto::AddressSpace::vec && isWrittenInPart(root))
+          return true;
+  return false;
+}
+
+/// The module with the address of each tile, which then has one buffer.
+static OwningOpRef<ModuleOp> withAddresses(ModuleOp module) {
+  OwningOpRef<ModuleOp> planned = module.clone();
+  planned->walk([](pto::AllocTileOp alloc) { alloc->removeAttr(pto::kBuffersAttr); });
+  PassManager pm(module.getContext());
+  pm.addPass(pto::createPTOPlanLocalMemory());
+  if (failed(pm.run(*planned)))
+    return nullptr;
+  return planned;
+}
+
 } // namespace pypto_frontend
 
-pypto::ir::ProgramPtr raisePyPTO(ModuleOp module) {
+pypto::ir::ProgramPtr raisePyPTO(ModuleOp given) {
+  OwningOpRef<ModuleOp> planned;
+  if (pypto_frontend::needsAddresses(given) && !(planned = pypto_frontend::withAddresses(given)))
+    return nullptr;
+  ModuleOp module = planned ? *planned : given;
   namespace ir = pypto::ir;
   std::vector<ir::FunctionPtr> functions;
   try {

@@ -46,6 +46,15 @@ FailureOr<Rows> rowsOf(pto::PartitionViewOp part) {
   rows.first = baseOf(view.getPtr()).second;
   rows.cols = sizes.back();
   bool isColumn = getConstantIntValue(rows.cols) == 1;
+  if (view.getLayout() == pto::Layout::dn && !isColumn && sizes.size() == 2 && strides->front() == 1 &&
+      strides->back() > 0) {
+    rows.cols = sizes[0];
+    rows.axes = {{sizes[1], strides->back()}};
+    rows.isTransposed = true;
+    for (auto [offset, stride] : llvm::zip(part.getOffsets(), *strides))
+      rows.first.add(LinearForm(offset), stride);
+    return rows;
+  }
   bool isRowMajor = !view.getLayout() || *view.getLayout() == pto::Layout::nd || isColumn;
   if (!isRowMajor || (strides->back() != 1 && !isColumn))
     return refuse();

@@ -17,6 +17,7 @@ struct Rows {
   mlir::OpFoldResult cols;
   llvm::SmallVector<Axis> axes; ///< the outer one first
   int64_t hint = 0;             ///< of one row: what its view calls the distance to the next
+  bool isTransposed = false;    ///< its view has these rows as columns
 };
 
 /// Fails with an error for windows whose innermost axis has gaps.

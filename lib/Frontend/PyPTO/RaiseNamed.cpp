@@ -156,6 +156,16 @@ LogicalResult Raiser::byName(Operation *op) {
           return failure();
         return define(op, expand.getDst(), name, {{"", target}, {"", source}});
       })
+      .Case([&](pto::TTriOp triangle) -> LogicalResult {
+        ir::TileTypePtr type = tile(triangle.getDst());
+        ir::ExprPtr diagonal = type ? scalar(op, triangle.getDiagonal()) : nullptr;
+        if (!diagonal)
+          return failure();
+        ir::Attrs arguments = {{"", diagonal}, {"", shapeOf(triangle.getDst())}, {"dtype", type->dtype_}};
+        if (triangle.getUpperOrLower())
+          arguments.emplace_back("upper", true);
+        return define(op, triangle.getDst(), "tile.tri", std::move(arguments));
+      })
       .Default([&](Operation *) { return elementOrBarrier(op); });
 }
 

@@ -61,21 +61,28 @@ static Value renamedBy(Operation *op) {
 
 Value rootOf(Value tile) {
   while (Operation *view = tile.getDefiningOp()) {
-    if (!renamedBy(view) && !mlir::isa<pto::SubsetOp>(view))
+    if (!renamedBy(view) && !mlir::isa<pto::SubsetOp, pto::SubViewOp>(view))
       break;
     tile = view->getOperand(0);
   }
   return tile;
 }
 
-pto::SubsetOp partOf(Value tile) {
+Operation *partOf(Value tile) {
   while (Operation *op = tile.getDefiningOp()) {
     Value renamed = renamedBy(op);
     if (!renamed)
-      break;
+      return mlir::isa<pto::SubsetOp, pto::SubViewOp>(op) ? op : nullptr;
     tile = renamed;
   }
-  return tile.getDefiningOp<pto::SubsetOp>();
+  return nullptr;
+}
+
+/// Where a part begins in the tile that it is one of.
+static OperandRange offsetsOf(Operation *part) {
+  if (auto view = dyn_cast<pto::SubViewOp>(part))
+    return view.getOffsets();
+  return cast<pto::SubsetOp>(part).getOffsets();
 }
 
 /// The type of a tile; of a part that lies in the valid extent of the whole at each of its places, all is valid.
@@ -86,11 +93,12 @@ static pto::TileBufType typeOf(Value tile) {
     return type;
   auto whole = typeOf(part.getSource());
   int64_t sizes[] = {type.getRows(), type.getCols()}, valid[] = {type.getValidRows(), type.getValidCols()};
-  int64_t all[] = {whole.getValidRows(), whole.getValidCols()};
+  int64_t all[] = {whole.getValidRows(), whole.getValidCols()}, box[] = {whole.getRows(), whole.getCols()};
   for (unsigned i : {0, 1}) {
     LinearForm end(part.getOffsets()[i]);
     auto last = boundsOf(end).most;
-    if (ShapedType::isDynamic(valid[i]) && !ShapedType::isDynamic(all[i]) && last && *last + sizes[i] <= all[i])
+    bool isInside = all[i] == box[i] || (last && *last + sizes[i] <= all[i]); // a part lies in the box
+    if (ShapedType::isDynamic(valid[i]) && !ShapedType::isDynamic(all[i]) && isInside)
       valid[i] = sizes[i];
   }
   return type.withValid(valid[0], valid[1]);
@@ -182,11 +190,10 @@ ir::VarPtr Raiser::assign(const std::string &name, const ir::TypePtr &type, cons
   return var;
 }
 
-/// Whether what lies outside of the valid extents of a tile's writes is nobody's: all give it an extent of their own.
-static bool isWrittenInPart(Value root) {
+bool isWrittenInPart(Value root) {
   WalkResult walked = root.getParentRegion()->walk([&](Operation *op) {
     Value dst = operandsOf(op).dst;
-    bool isAll = dst && rootOf(dst) == root && !(dst.getDefiningOp<pto::SubViewOp>() && !partOf(dst));
+    bool isAll = dst && rootOf(dst) == root && !partOf(dst) && !dst.getDefiningOp<pto::SubViewOp>();
     return isAll ? WalkResult::interrupt() : WalkResult::advance();
   });
   return !walked.wasInterrupted();
@@ -225,16 +232,17 @@ LogicalResult Raiser::define(Operation *op, Value dst, std::string_view name, ir
   return success();
 }
 
-/// A write to a part of a tile: the whole with the part replaced.
+/// A write to a part of a tile, or to another view of one: the whole with the part replaced.
 LogicalResult Raiser::insert(Operation *op, Value dst, const ir::VarPtr &made) {
-  auto part = dst.getDefiningOp<pto::SubsetOp>();
-  if (!part)
-    return op->emitOpError("writes to another view of a part of a tile, for which PyPTO has no form");
-  auto offsets = list(op, part.getOffsets());
-  ir::ExprPtr whole = succeeded(offsets) ? read(op, part.getSource()) : nullptr;
+  Operation *view = dst.getDefiningOp();
+  Value source = view->getOperand(0);
+  if (mlir::isa<pto::TReshapeOp>(view))
+    return define(op, source, "tile.reshape", {{"", ir::ExprPtr(made)}, {"", shapeOf(source)}});
+  auto offsets = list(op, offsetsOf(view));
+  ir::ExprPtr whole = succeeded(offsets) ? read(op, source) : nullptr;
   if (!whole)
     return failure();
-  return define(op, part.getSource(), "tile.assemble", {{"", whole}, {"", ir::ExprPtr(made)}, {"", *offsets}});
+  return define(op, source, "tile.assemble", {{"", whole}, {"", ir::ExprPtr(made)}, {"", *offsets}});
 }
 
 LogicalResult Raiser::create(Operation *op, Value root) {
@@ -246,21 +254,43 @@ LogicalResult Raiser::create(Operation *op, Value root) {
       {{"shape", shapeOf(root)}, {"dtype", type->dtype_}, {"target_memory", ir::AsEnumValue(*type->memory_space_)}});
 }
 
-ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
-  if (auto part = value.getDefiningOp<pto::SubsetOp>()) {
-    ir::ExprPtr whole = read(op, part.getSource());
-    auto offsets = whole ? list(op, part.getOffsets()) : FailureOr<ir::ExprPtr>(failure());
-    ir::TileTypePtr wanted = tile(value);
-    if (auto of = whole ? ir::As<ir::TileType>(whole->type_) : nullptr; wanted && of) // lies where it does
-      wanted = std::make_shared<const ir::TileType>(wanted->shape_, wanted->dtype_, of->memref_, wanted->tile_view_,
-                                                    wanted->memory_space_);
-    if (succeeded(offsets) && !wanted)
-      op->emitOpError("reads a part of a tile whose valid extent is known at run time only");
-    if (failed(offsets) || !wanted)
-      return nullptr;
-    ir::Attrs arguments = {{"", whole}, {"", shapeOf(value)}, {"", *offsets}};
+/// A part of a tile, or another view of one.
+ir::ExprPtr Raiser::readPart(Operation *op, Value value) {
+  Operation *view = value.getDefiningOp();
+  ir::ExprPtr whole = read(op, view->getOperand(0));
+  ir::TileTypePtr wanted = tile(value);
+  if (auto of = whole ? ir::As<ir::TileType>(whole->type_) : nullptr; wanted && of) // lies where it does
+    wanted = std::make_shared<const ir::TileType>(wanted->shape_, wanted->dtype_, of->memref_, wanted->tile_view_,
+                                                  wanted->memory_space_);
+  if (whole && !wanted)
+    op->emitOpError("reads a part of a tile whose valid extent is known at run time only");
+  if (!whole || !wanted)
+    return nullptr;
+  if (mlir::isa<pto::TReshapeOp>(view))
+    return assign("v", wanted, ir::CreateOp("tile.reshape", {{"", whole}, {"", shapeOf(value)}}, ir::Span()));
+  auto offsets = list(op, offsetsOf(view));
+  if (failed(offsets))
+    return nullptr;
+  ir::Attrs arguments = {{"", whole}, {"", shapeOf(value)}, {"", *offsets}};
+  if (!mlir::isa<pto::SubViewOp>(view))
     return assign("v", wanted, ir::CreateOp("tile.slice", std::move(arguments), ir::Span()));
+  ir::ExprPtr part = isWhole(cast<pto::SubViewOp>(view)) ? whole : nullptr;
+  if (!part) {
+    ir::CallPtr slice = ir::CreateOp("tile.slice", std::move(arguments), ir::Span());
+    auto all = std::make_shared<const ir::TileType>(wanted->shape_, wanted->dtype_, wanted->memref_, std::nullopt,
+                                                    wanted->memory_space_);
+    part = assign("v", all, slice);
   }
+  std::vector<ir::ExprPtr> valid = wanted->tile_view_ ? wanted->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
+  if (valid.empty())
+    return part;
+  return assign("v", wanted,
+                ir::CreateOp("tile.set_validshape", {{"", part}, {"", valid[0]}, {"", valid[1]}}, ir::Span()));
+}
+
+ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
+  if (partOf(value))
+    return readPart(op, value);
   Value root = rootOf(value);
   auto found = held.find(root);
   if (found == held.end() && isScratch) {

@@ -76,6 +76,14 @@ static ir::TypePtr withStrides(const ir::TypePtr &type, ArrayRef<Operation *> ac
   return type;
 }
 
+/// Of `strides` a row and an element are apart.
+static ir::TypePtr transposedType(ArrayRef<int64_t> strides, int64_t elements, DataType dtype) {
+  std::vector<ir::ExprPtr> shape = {numberOf(strides.front()),
+                                    numberOf(int64_t(llvm::divideCeil(elements, strides.front())))};
+  ir::TensorView columns{{numberOf(1), numberOf(strides.front())}, ir::TensorLayout::DN};
+  return std::make_shared<const ir::TensorType>(shape, dtype, std::nullopt, columns);
+}
+
 static ir::TypePtr arrayType(ArrayRef<int64_t> strides, int64_t elements, DataType dtype) {
   std::vector<int64_t> shape = {int64_t(llvm::divideCeil(elements, strides.front()))};
   for (size_t i = 1; i < strides.size(); ++i)
@@ -132,7 +140,22 @@ FailureOr<ir::TypePtr> Raiser::tensorType(ArrayRef<func::FuncOp> functions, unsi
   Value argument = func::FuncOp(functions[0]).getArgument(number);
   for (SmallVector<int64_t> &strides : *shapes)
     arrays[argument].push_back({strides, variable("x", withStrides(arrayType(strides, elements, dtype), found))});
+  for (SmallVector<int64_t> &strides : *shapes) {
+    auto isTransposed = [&](const Rows &rows) { return rows.isTransposed && pypto_frontend::isOf(rows, strides); };
+    auto found = llvm::find_if(windows, isTransposed);
+    if (found == windows.end())
+      continue;
+    if (strides.size() != 2)
+      return func::FuncOp(functions[0]).emitError("argument ")
+             << number << ": a window of its columns is of an array of " << strides.size()
+             << " axes, for which PyPTO has no form";
+    arrays[argument].push_back({strides, variable("x", transposedType(strides, elements, dtype)), true});
+  }
   return arrays[argument][0].tensor->type_;
+}
+
+bool Raiser::isOf(const Rows &rows, const Array &array) {
+  return rows.isTransposed == array.isTransposed && pypto_frontend::isOf(rows, array.strides);
 }
 
 void Raiser::otherShapes(Value argument, ArrayRef<Array> shapes) {
@@ -147,7 +170,7 @@ void Raiser::otherShapes(Value argument, ArrayRef<Array> shapes) {
       for (Operation *user : view.getUsers())
         if (auto part = dyn_cast<pto::PartitionViewOp>(user))
           if (FailureOr<Rows> rows = rowsOf(part); succeeded(rows))
-            used.insert(llvm::find_if(own, [&](const Array &array) { return isOf(*rows, array.strides); }));
+            used.insert(llvm::find_if(own, [&](const Array &array) { return isOf(*rows, array); }));
   for (Array &array : MutableArrayRef(own).drop_front())
     if (used.contains(&array)) {
       ir::TypePtr type = array.tensor->type_;
@@ -213,7 +236,7 @@ FailureOr<Raiser::Window> Raiser::window(Operation *op, Value value) {
     return Window{tensor, *offsets, *sizes};
   }
   FailureOr<Rows> rows = rowsOf(part);
-  const Array &array = *llvm::find_if(shapes->second, [&](const Array &each) { return isOf(*rows, each.strides); });
+  const Array &array = *llvm::find_if(shapes->second, [&](const Array &each) { return isOf(*rows, each); });
   FailureOr<ir::ExprPtr> offsets = places(op, rows->first, array.strides);
   if (failed(offsets))
     return failure();
@@ -225,6 +248,12 @@ FailureOr<Raiser::Window> Raiser::window(Operation *op, Value value) {
   sizes.push_back(sum(op, formOf(rows->cols)));
   if (llvm::is_contained(sizes, nullptr))
     return failure();
+  if (array.isTransposed) {
+    const std::vector<ir::ExprPtr> &first = ir::As<ir::MakeTuple>(*offsets)->elements_;
+    offsets =
+        ir::ExprPtr(std::make_shared<const ir::MakeTuple>(std::vector<ir::ExprPtr>{first[1], first[0]}, ir::Span()));
+    std::swap(sizes[0], sizes[1]);
+  }
   return Window{array.tensor, *offsets, std::make_shared<const ir::MakeTuple>(sizes, ir::Span())};
 }
 

@@ -25,12 +25,14 @@ struct Operands {
 Operands operandsOf(mlir::Operation *op);
 /// Buffers that are read where nothing on the way has written them: they begin with what nobody knows.
 llvm::SetVector<mlir::Value> readUnwritten(mlir::Block &block);
+/// Whether what lies outside of the valid extents of a tile's writes is nobody's: all give it an extent of their own.
+bool isWrittenInPart(mlir::Value root);
 /// Whether it is all of a tile, with another valid extent.
 bool isWhole(pto::SubViewOp view);
 /// The buffer that a tile is, or is another view of.
 mlir::Value rootOf(mlir::Value tile);
 /// The part of another tile that a tile is, or is another view of; null for a whole one.
-pto::SubsetOp partOf(mlir::Value tile);
+mlir::Operation *partOf(mlir::Value tile);
 /// PyPTO's element type of a type of the dialect, or of a number.
 std::optional<pypto::DataType> dtypeOf(mlir::Type type);
 /// Fails with an error for an attribute that the operation has no keyword for.
@@ -41,6 +43,8 @@ bool isOfQueue(mlir::Operation *op);
 bool isOfCores(mlir::BlockArgument argument);
 /// A constant.
 ir::ExprPtr numberOf(int64_t value, pypto::DataType dtype = pypto::DataType::INDEX);
+
+struct Rows; // RaiseMatrix.h
 
 /// Writes of buffers become values. Errors are emitted at their op.
 class Raiser {
@@ -104,7 +108,9 @@ private:
   struct Array {
     llvm::SmallVector<int64_t> strides;
     ir::VarPtr tensor;
+    bool isTransposed = false; ///< a matrix whose columns lie one behind the other
   };
+  static bool isOf(const Rows &rows, const Array &array);
   mlir::FailureOr<ir::TypePtr> tensorType(llvm::ArrayRef<mlir::func::FuncOp> whole, unsigned number,
                                           pypto::DataType dtype);
   /// Variables for the other shapes of an argument, whose first one is that of the parameter.
@@ -118,6 +124,7 @@ private:
   ir::TileTypePtr tile(mlir::Value value);
   /// What a buffer holds, as the type of `value`; null with an error where nothing has written it.
   ir::ExprPtr read(mlir::Operation *op, mlir::Value value, bool isScratch = false);
+  ir::ExprPtr readPart(mlir::Operation *op, mlir::Value value);
   mlir::LogicalResult create(mlir::Operation *op, mlir::Value root);
   ir::ExprPtr scalar(mlir::Operation *op, mlir::Value value);
   ir::ExprPtr sum(mlir::Operation *op, const LinearForm &form);
