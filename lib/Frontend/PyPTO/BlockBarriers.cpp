@@ -167,7 +167,7 @@ std::pair<ir::FunctionPtr, ir::CallPtr> calledBy(const ir::StmtPtr &stmt, const 
   return found == kernels.end() ? std::pair<ir::FunctionPtr, ir::CallPtr>() : std::pair(found->second, call);
 }
 
-/// Scopes of blocks with the barriers of theirs, and of the kernels that they call.
+/// Scopes of blocks without the barriers, theirs and of the kernels that they call, that order something.
 class Scopes : public ir::IRMutator {
 public:
   explicit Scopes(const Kernels &kernels) : kernels(kernels) {}
@@ -186,9 +186,7 @@ protected:
     if (!blocks)
       return inner;
     ir::InCoreScopeStmtPtr kernel = ir::KernelOfBlocks(*blocks);
-    if (Unit(kernel ? kernel->body_ : blocks->body_).isOrdered())
-      return cutAtBarriers(*blocks);
-    return BarrierRemover().VisitStmt(inner);
+    return Unit(kernel ? kernel->body_ : blocks->body_).isOrdered() ? cutAtBarriers(*blocks) : inner;
   }
   ir::ExprPtr VisitExpr_(const ir::CallPtr &op) override {
     if (auto name = ir::As<ir::GlobalVar>(op->op_))

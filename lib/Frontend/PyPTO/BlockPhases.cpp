@@ -18,10 +18,6 @@ namespace {
 using Stmts = std::vector<ir::StmtPtr>;
 using Assignment = std::shared_ptr<const ir::AssignStmt>;
 
-ir::StmtPtr sequence(Stmts stmts, const ir::Span &span) {
-  return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
-}
-
 class BarrierFinder : public ir::IRVisitor {
 public:
   bool found = false;
@@ -189,8 +185,7 @@ private:
     auto type = std::make_shared<const ir::TensorType>(extents, *ir::ElementTypeOf(var->type_));
     auto tensor = std::make_shared<const ir::Var>(var->name_hint_ + "_kept", type, var->span_);
     memory[var.get()] = tensor;
-    ir::CallPtr create = ir::CreateOp("tensor.create_tensor", {{"", extents}, {"dtype", type->dtype_}}, var->span_);
-    created.push_back(std::make_shared<const ir::AssignStmt>(tensor, create, var->span_));
+    created.push_back(creationOf(tensor));
   }
   static ir::ExprPtr product(const ir::ExprPtr &a, const ir::ExprPtr &b) {
     auto first = ir::ConstantInt(a), second = ir::ConstantInt(b);

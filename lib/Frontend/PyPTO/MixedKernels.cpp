@@ -1,6 +1,7 @@
 // Which scopes and kernels of both kinds of core are one task is decided before an orchestrator runs.
 #include "MixedKernels.h"
 
+#include "Calls.h"
 #include "DivideKernel.h"
 #include "LaneDivision.h"
 #include "OutlineCalls.h"
@@ -19,23 +20,10 @@ namespace {
 
 using Functions = std::vector<ir::FunctionPtr>;
 
-/// Looks for signals between ranks.
-class Signals : public ir::IRVisitor {
-public:
-  bool found = false, defers = false; ///< tasks wait without holding up others: then scopes say what waits for them
-
-protected:
-  void VisitExpr_(const ir::CallPtr &op) override {
-    found |= op->op_->name_.starts_with("comm.");
-    defers |= op->op_->name_ == "comm.defer_wait";
-    ir::IRVisitor::VisitExpr_(op);
-  }
-};
-
-Signals signalsOf(const ir::StmtPtr &stmt) {
-  Signals signals;
-  signals.VisitStmt(stmt);
-  return signals;
+Calls callsOf(const ir::StmtPtr &stmt) {
+  Calls calls;
+  calls.VisitStmt(stmt);
+  return calls;
 }
 
 /// The functions that are called as blocks.
@@ -202,7 +190,7 @@ protected:
   }
   bool isOutlined(const ir::InCoreScopeStmt &scope) const override {
     auto isNumber = [](const ir::VarPtr &var) { return !ir::IsA<ir::TensorType>(var->type_); };
-    return (inBlocks ? mixesInLoops(scope.body_) : mixesCores(scope.body_)) && !signalsOf(scope.body_).found &&
+    return (inBlocks ? mixesInLoops(scope.body_) : mixesCores(scope.body_)) && !callsOf(scope.body_).signals &&
            llvm::none_of(escapingVariables(scope.body_, entry.body_), isNumber);
   }
   bool take(const ir::FunctionPtr &function) override {
@@ -232,7 +220,7 @@ private:
 } // namespace
 
 MixedProgram formMixedKernels(const ir::ProgramPtr &program, const PyPTOOptions &options) {
-  auto defers = [](const ir::FunctionPtr &function) { return function->body_ && signalsOf(function->body_).defers; };
+  auto defers = [](const ir::FunctionPtr &function) { return function->body_ && callsOf(function->body_).defers; };
   if (!options.compiles || llvm::any_of(program->functions_, defers))
     return {program, {}};
   std::set<std::string> names;
@@ -244,7 +232,7 @@ MixedProgram formMixedKernels(const ir::ProgramPtr &program, const PyPTOOptions 
   }
   Divider divider(options, names);
   auto isMixed = [&](const ir::FunctionPtr &kernel) {
-    return asOrchestrator(kernel) && !signalsOf(kernel->body_).found &&
+    return asOrchestrator(kernel) && !callsOf(kernel->body_).signals &&
            (!byBlocks.names.count(kernel->name_) || mixesInLoops(kernel->body_));
   };
   Functions functions;

@@ -76,11 +76,15 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
   now.written.insert(written.begin(), written.end());
 }
 
+std::pair<ir::CallPtr, ir::FunctionPtr> OrchestrationText::calledBy(const ir::StmtPtr &stmt) const {
+  auto op = ir::As<ir::Call>(expressionOf(stmt));
+  return {op, op && ir::IsA<ir::GlobalVar>(op->op_) ? program->GetFunction(op->op_->name_) : nullptr};
+}
+
 std::pair<ir::FunctionPtr, ir::FunctionPtr> OrchestrationText::sidesOf(const ir::Function &group) const {
   ir::FunctionPtr cube, vector;
   for (const ir::StmtPtr &stmt : ir::FlattenStmts(group.body_)) {
-    auto op = ir::As<ir::Call>(expressionOf(stmt));
-    ir::FunctionPtr callee = op && ir::IsA<ir::GlobalVar>(op->op_) ? program->GetFunction(op->op_->name_) : nullptr;
+    auto [op, callee] = calledBy(stmt);
     if (!callee)
       continue;
     bool isCube = callee->func_type_ == ir::FunctionType::AIC;
@@ -192,8 +196,7 @@ void OrchestrationText::launch(const std::shared_ptr<const ir::InCoreScopeStmt> 
 /// Whether the kernels of a cluster wait for each other, as those of a Group do.
 bool OrchestrationText::callsOneKindOfCore(const ir::ClusterScopeStmt &scope) const {
   return llvm::any_of(ir::FlattenStmts(scope.body_), [&](const ir::StmtPtr &stmt) {
-    auto op = ir::As<ir::Call>(expressionOf(stmt));
-    ir::FunctionPtr callee = op && ir::IsA<ir::GlobalVar>(op->op_) ? program->GetFunction(op->op_->name_) : nullptr;
+    ir::FunctionPtr callee = calledBy(stmt).second;
     return callee && (callee->func_type_ == ir::FunctionType::AIC || callee->func_type_ == ir::FunctionType::AIV);
   });
 }

@@ -126,6 +126,8 @@ private:
   bool callsOneKindOfCore(const pypto::ir::ClusterScopeStmt &scope) const;
   void launchBlocks(const pypto::ir::SpmdScopeStmt &scope);
   void submit(const pypto::ir::FunctionPtr &kernel, const Values &arguments, const pypto::ir::Span &span);
+  /// The call that a statement is, and the program's function that it calls; null where there is none.
+  std::pair<pypto::ir::CallPtr, pypto::ir::FunctionPtr> calledBy(const pypto::ir::StmtPtr &stmt) const;
   /// The functions of the cube core and of the vector cores that a Group calls.
   std::pair<pypto::ir::FunctionPtr, pypto::ir::FunctionPtr> sidesOf(const pypto::ir::Function &group) const;
   pypto::ir::ParamDirection directionOf(const Named &tensor, pypto::ir::ParamDirection declared) const;

@@ -24,9 +24,7 @@ ir::ExprPtr computed(const ir::VarPtr &result, std::vector<ir::VarPtr> &params, 
     return std::make_shared<const ir::Var>(result->name_hint_ + suffix, of, result->span_);
   };
   ir::VarPtr memory = variable("_out", plain), param = variable("_out", plain), filled = variable("", type);
-  call.push_back(std::make_shared<const ir::AssignStmt>(
-      memory, ir::CreateOp("tensor.create_tensor", {{"", plain->shape_}, {"dtype", plain->dtype_}}, result->span_),
-      result->span_));
+  call.push_back(creationOf(memory));
   arguments.emplace_back(memory);
   params.push_back(param);
   std::vector<ir::ExprPtr> operands{param, result, tuple(zeros(plain->shape_.size()))};

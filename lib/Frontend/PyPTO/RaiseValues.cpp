@@ -254,6 +254,15 @@ LogicalResult Raiser::create(Operation *op, Value root) {
       {{"shape", shapeOf(root)}, {"dtype", type->dtype_}, {"target_memory", ir::AsEnumValue(*type->memory_space_)}});
 }
 
+/// The tile with the valid extents of `wanted`.
+ir::ExprPtr Raiser::withValidOf(const ir::TileTypePtr &wanted, const ir::ExprPtr &tile) {
+  std::vector<ir::ExprPtr> valid = wanted->tile_view_ ? wanted->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
+  if (valid.empty())
+    valid = wanted->shape_;
+  return assign("v", wanted,
+                ir::CreateOp("tile.set_validshape", {{"", tile}, {"", valid[0]}, {"", valid[1]}}, ir::Span()));
+}
+
 /// A part of a tile, or another view of one.
 ir::ExprPtr Raiser::readPart(Operation *op, Value value) {
   Operation *view = value.getDefiningOp();
@@ -281,11 +290,8 @@ ir::ExprPtr Raiser::readPart(Operation *op, Value value) {
                                                     wanted->memory_space_);
     part = assign("v", all, slice);
   }
-  std::vector<ir::ExprPtr> valid = wanted->tile_view_ ? wanted->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
-  if (valid.empty())
-    return part;
-  return assign("v", wanted,
-                ir::CreateOp("tile.set_validshape", {{"", part}, {"", valid[0]}, {"", valid[1]}}, ir::Span()));
+  bool isAllValid = !wanted->tile_view_ || wanted->tile_view_->valid_shape.empty();
+  return isAllValid ? part : withValidOf(wanted, part);
 }
 
 ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
@@ -311,11 +317,7 @@ ir::ExprPtr Raiser::read(Operation *op, Value value, bool isScratch) {
   ir::ExprPtr var = found->second.var;
   if (of.withValid(from.getValidRows(), from.getValidCols()) != from)
     return assign("v", wanted, ir::CreateOp("tile.reshape", {{"", var}, {"", shapeOf(value)}}, ir::Span()));
-  std::vector<ir::ExprPtr> valid = wanted->tile_view_ ? wanted->tile_view_->valid_shape : std::vector<ir::ExprPtr>();
-  if (valid.empty())
-    valid = wanted->shape_;
-  return assign("v", wanted,
-                ir::CreateOp("tile.set_validshape", {{"", var}, {"", valid[0]}, {"", valid[1]}}, ir::Span()));
+  return withValidOf(wanted, var);
 }
 
 } // namespace pto_mlir::pypto_frontend

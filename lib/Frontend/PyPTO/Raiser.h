@@ -124,6 +124,7 @@ private:
   ir::TileTypePtr tile(mlir::Value value);
   /// What a buffer holds, as the type of `value`; null with an error where nothing has written it.
   ir::ExprPtr read(mlir::Operation *op, mlir::Value value, bool isScratch = false);
+  ir::ExprPtr withValidOf(const ir::TileTypePtr &wanted, const ir::ExprPtr &tile);
   ir::ExprPtr readPart(mlir::Operation *op, mlir::Value value);
   mlir::LogicalResult create(mlir::Operation *op, mlir::Value root);
   ir::ExprPtr scalar(mlir::Operation *op, mlir::Value value);

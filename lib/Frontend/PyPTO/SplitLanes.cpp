@@ -18,10 +18,6 @@ namespace {
 using Stmts = std::vector<ir::StmtPtr>;
 using Memory = std::map<const ir::Var *, ir::VarPtr>; ///< tensors that hold values for other cores, by value
 
-ir::StmtPtr sequence(Stmts stmts, const ir::Span &span) {
-  return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
-}
-
 /// Kernels of one task run one after another here, so nothing is to be waited for.
 bool isSignal(const ir::StmtPtr &stmt) {
   auto call = ir::As<ir::Call>(expressionOf(stmt));
@@ -293,9 +289,7 @@ private:
     auto type = std::make_shared<const ir::TensorType>(*ir::ShapeOf(var->type_), *ir::ElementTypeOf(var->type_));
     auto tensor = std::make_shared<const ir::Var>(var->name_hint_ + suffix, type, var->span_);
     memory[var.get()] = tensor;
-    ir::CallPtr create =
-        ir::CreateOp("tensor.create_tensor", {{"", type->shape_}, {"dtype", type->dtype_}}, var->span_);
-    created.push_back(std::make_shared<const ir::AssignStmt>(tensor, create, var->span_));
+    created.push_back(creationOf(tensor));
   }
 
   /// A loop of the orchestrator, with kernels inside.

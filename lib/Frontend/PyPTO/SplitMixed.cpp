@@ -96,6 +96,18 @@ private:
   const Accumulators &accumulators;
 };
 
+/// The kinds of core that a body needs.
+struct Kinds {
+  bool cube, vector, others;
+};
+Kinds kindsOf(const ir::StmtPtr &body) {
+  Accumulators accumulators;
+  accumulators.VisitStmt(body);
+  Cores cores(accumulators);
+  cores.VisitStmt(body);
+  return {cores.cube, cores.vector, cores.others};
+}
+
 /// Looks for loops and branches of both kinds of core.
 class MixedLoops : public ir::IRVisitor {
 public:
@@ -160,11 +172,8 @@ private:
 } // namespace
 
 bool mixesCores(const ir::StmtPtr &body) {
-  Accumulators accumulators;
-  accumulators.VisitStmt(body);
-  Cores cores(accumulators);
-  cores.VisitStmt(body);
-  return cores.cube && cores.vector;
+  Kinds kinds = kindsOf(body);
+  return kinds.cube && kinds.vector;
 }
 
 bool mixesInLoops(const ir::StmtPtr &body) {
@@ -389,11 +398,8 @@ ir::FunctionPtr asOrchestrator(const ir::FunctionPtr &kernel) {
   using Type = ir::FunctionType;
   if ((kernel->func_type_ != Type::InCore && kernel->func_type_ != Type::Opaque) || !kernel->attrs_.empty())
     return nullptr;
-  Accumulators accumulators;
-  accumulators.VisitStmt(kernel->body_);
-  Cores cores(accumulators);
-  cores.VisitStmt(kernel->body_);
-  return cores.cube && cores.vector && !cores.others ? withScope(kernel) : nullptr;
+  Kinds kinds = kindsOf(kernel->body_);
+  return kinds.cube && kinds.vector && !kinds.others ? withScope(kernel) : nullptr;
 }
 
 ir::FunctionPtr withScope(const ir::FunctionPtr &kernel) {

@@ -187,17 +187,22 @@ static constexpr Access kAccesses[] = {{"tile.load", "tensor", "offsets"},
                                        {"tensor.read", "x", "indices"},
                                        {"tensor.write", "x", "indices"}};
 
+static const Access *accessOf(const ir::Call &call) {
+  const Access *found = llvm::find_if(kAccesses, [&](const Access &each) { return each.op == call.op_->name_; });
+  return found == std::end(kAccesses) ? nullptr : found;
+}
+
 /// The view, made inside the kernel, of which a call accesses a part.
 std::optional<Window> Tiler::viewOf(const ir::Call &call) const {
-  const Access *access = llvm::find_if(kAccesses, [&](const Access &each) { return each.op == call.op_->name_; });
-  auto var = access == std::end(kAccesses) ? nullptr : ir::As<ir::Var>(ir::OpView(call).Operand(access->tensor));
+  const Access *access = accessOf(call);
+  auto var = access ? ir::As<ir::Var>(ir::OpView(call).Operand(access->tensor)) : nullptr;
   auto found = var ? windows.find(var.get()) : windows.end();
   return found == windows.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// The call that accesses the same part of the tensor that `view` is one of.
 ir::CallPtr Tiler::ofTensor(const ir::Call &call, const Window &view) {
-  const Access *access = llvm::find_if(kAccesses, [&](const Access &each) { return each.op == call.op_->name_; });
+  const Access *access = accessOf(call);
   std::vector<ir::ExprPtr> offsets = ir::OpView(call).Elements(access->offsets);
   if (view.shape.size() != view.extents.size() || !view.valid.empty() || offsets.size() != view.offsets.size())
     fail(call.span_, call.op_->name_ + " on a view that drops axes or is valid in part, and is made inside the kernel; "

@@ -4,6 +4,7 @@
 
 #include "Types.h"
 
+#include "pypto/ir/op_registry.h"
 #include "pypto/ir/stmt.h"
 
 namespace pto_mlir::pypto_frontend {
@@ -30,6 +31,17 @@ inline ir::ExprPtr sum(const ir::ExprPtr &a, const ir::ExprPtr &b) {
   if (auto known = ir::ConstantInt(a))
     return sum(b, *known);
   return ir::MakeBinary(ir::NodeKind::Add, a, b, pypto::DataType::INDEX, a->span_);
+}
+
+inline ir::StmtPtr sequence(std::vector<ir::StmtPtr> stmts, const ir::Span &span) {
+  return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
+}
+
+/// Makes a tensor of the variable's shape and element type in global memory.
+inline ir::StmtPtr creationOf(const ir::VarPtr &tensor) {
+  ir::Attrs arguments = {{"", *ir::ShapeOf(tensor->type_)}, {"dtype", *ir::ElementTypeOf(tensor->type_)}};
+  return std::make_shared<const ir::AssignStmt>(
+      tensor, ir::CreateOp("tensor.create_tensor", std::move(arguments), tensor->span_), tensor->span_);
 }
 
 /// What a statement binds or evaluates; null for other statements.
