@@ -1,7 +1,6 @@
 // Parameters, views of tensors, buffers of tiles.
 #include "Extents.h"
 #include "Lowering.h"
-#include "Raiser.h"
 
 #include "../../Dialect/PTO/Transforms/Accesses.h"
 

@@ -1,6 +1,7 @@
 // Loops, branches and sections of kernels as PyPTO's. Tiles that hold something before and are written inside are
 // carried.
 #include "Raiser.h"
+#include "Types.h"
 #include "pypto/core/error.h"
 
 using namespace mlir;

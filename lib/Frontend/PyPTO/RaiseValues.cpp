@@ -44,15 +44,6 @@ ir::ExprPtr numberOf(int64_t value, DataType dtype) {
   return std::make_shared<const ir::ConstInt>(value, dtype, ir::Span());
 }
 
-bool isWhole(pto::SubViewOp view) {
-  auto from = cast<pto::TileBufType>(view.getSource().getType());
-  auto sizes = view.getSizes().getAsValueRange<IntegerAttr>();
-  int64_t extents[] = {from.getRows(), from.getCols()};
-  auto isZero = [](Value offset) { return getConstantIntValue(offset) == 0; };
-  return llvm::all_of(view.getOffsets(), isZero) &&
-         llvm::equal(sizes, extents, [](const APInt &size, int64_t extent) { return size.getSExtValue() == extent; });
-}
-
 /// The tile that an op gives another name, shape or valid extent.
 static Value renamedBy(Operation *op) {
   auto view = dyn_cast<pto::SubViewOp>(op);

@@ -27,8 +27,6 @@ Operands operandsOf(mlir::Operation *op);
 llvm::SetVector<mlir::Value> readUnwritten(mlir::Block &block);
 /// Whether what lies outside of the valid extents of a tile's writes is nobody's: all give it an extent of their own.
 bool isWrittenInPart(mlir::Value root);
-/// Whether it is all of a tile, with another valid extent.
-bool isWhole(pto::SubViewOp view);
 /// The buffer that a tile is, or is another view of.
 mlir::Value rootOf(mlir::Value tile);
 /// The part of another tile that a tile is, or is another view of; null for a whole one.

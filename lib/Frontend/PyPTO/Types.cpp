@@ -2,6 +2,7 @@
 #include "Types.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
@@ -70,6 +71,15 @@ bool liesWith(const ir::TypePtr &type, const ir::TypePtr &other) {
   auto tile = ir::As<ir::TileType>(type);
   bool placed = tile && tile->memref_ && (*tile->memref_)->addr_;
   return !placed || (addressOf(type) && addressOf(type) == addressOf(other));
+}
+
+bool isWhole(pto::SubViewOp view) {
+  auto from = cast<pto::TileBufType>(view.getSource().getType());
+  auto sizes = view.getSizes().getAsValueRange<IntegerAttr>();
+  int64_t extents[] = {from.getRows(), from.getCols()};
+  auto isZero = [](Value offset) { return getConstantIntValue(offset) == 0; };
+  return llvm::all_of(view.getOffsets(), isZero) &&
+         llvm::equal(sizes, extents, [](const APInt &size, int64_t extent) { return size.getSExtValue() == extent; });
 }
 
 bool saysNoBox(const ir::TileType &type) {

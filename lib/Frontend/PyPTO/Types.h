@@ -76,6 +76,8 @@ bool isScaleLayout(const pypto::ir::TensorType &type);
 pto::TileBufType scaleTileType(mlir::MLIRContext &context, const pypto::ir::TileType &type);
 /// Whether a tile of `type` lies where one of `other` does: it has no address, or the same one.
 bool liesWith(const pypto::ir::TypePtr &type, const pypto::ir::TypePtr &other);
+/// Whether it is all of a tile, with another valid extent.
+bool isWhole(pto::SubViewOp view);
 /// Whether the text of the seeds says `blayout=none_box`, which is row_major.
 bool saysNoBox(const pypto::ir::TileType &type);
 
