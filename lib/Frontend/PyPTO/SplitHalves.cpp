@@ -3,6 +3,7 @@
 #include "SplitCores.h"
 #include "TileNodes.h"
 
+#include "pypto/ir/structural.h"
 #include "pypto/ir/transforms/base/mutator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -32,6 +33,8 @@ bool worksByParts(llvm::StringRef op) {
                              "sigmoid", "tanh",    "maximums", "minimums", "create_tensor", "create"},
                             op);
 }
+
+using Types = std::vector<ir::TypePtr>; ///< of halves; null for what stays whole
 
 bool isPop(const ir::Call &call) { return call.op_->name_ == "tile.tpop_from_aic"; }
 
@@ -67,9 +70,9 @@ public:
 protected:
   ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override { return replaced(op); }
   ir::ExprPtr VisitExpr_(const ir::IterArgPtr &op) override { return replaced(op); }
-  ir::StmtPtr VisitStmt_(const ir::ForStmtPtr &op) override { return checked(op->iter_args_, op); }
-  ir::StmtPtr VisitStmt_(const ir::WhileStmtPtr &op) override { return checked(op->iter_args_, op); }
-  ir::StmtPtr VisitStmt_(const ir::IfStmtPtr &op) override { return checked(op->return_vars_, op); }
+  ir::StmtPtr VisitStmt_(const ir::ForStmtPtr &op) override { return loop(op); }
+  ir::StmtPtr VisitStmt_(const ir::WhileStmtPtr &op) override { return loop(op); }
+  ir::StmtPtr VisitStmt_(const ir::IfStmtPtr &op) override { return handingOn(op, {}); }
   ir::StmtPtr VisitStmt_(const ir::SeqStmtsPtr &op) override {
     std::vector<ir::StmtPtr> made;
     for (const ir::StmtPtr &stmt : ir::FlattenStmts(op)) {
@@ -129,10 +132,29 @@ protected:
     return op;
   }
   ir::StmtPtr VisitStmt_(const ir::YieldStmtPtr &op) override {
-    for (const ir::ExprPtr &value : op->value_)
-      if (auto var = ir::As<ir::Var>(value); var && halves.count(var.get()))
-        throw Undivided();
-    return op;
+    Types types;
+    for (auto [value, result] : llvm::zip_equal(op->value_, results))
+      types.push_back(handedOn[result.get()] = halfType(value, result->type_));
+    yields.push_back(std::move(types));
+    return ir::IRMutator::VisitStmt_(op);
+  }
+  /// What a loop or a branch hands on is a half where what it begins with, or what its arms yield, is one.
+  ir::VarPtr VisitDef(const ir::VarPtr &var) override {
+    auto carried = ir::As<ir::IterArg>(var);
+    ir::TypePtr type = nullptr;
+    if (carried)
+      type = halfType(carried->initValue_, var->type_);
+    else if (auto found = handedOn.find(var.get()); found != handedOn.end())
+      type = found->second;
+    if (!type)
+      return ir::IRMutator::VisitDef(var);
+    ir::VarPtr half;
+    if (carried)
+      half = std::make_shared<const ir::IterArg>(var->name_hint_, type, replaced(carried->initValue_), var->span_);
+    else
+      half = std::make_shared<const ir::Var>(var->name_hint_, type, var->span_);
+    halves[var.get()] = half;
+    return half;
   }
 
 private:
@@ -146,15 +168,39 @@ private:
       return var && halves.count(var.get());
     });
   }
-  /// Loops and branches hand on tensors in global memory and numbers.
-  template <class Vars, class Stmt> ir::StmtPtr checked(const Vars &vars, const Stmt &op) {
-    for (const auto &var : vars) {
-      auto carried = ir::As<ir::IterArg>(var);
-      auto start = carried ? ir::As<ir::Var>(carried->initValue_) : nullptr;
-      if (ir::IsA<ir::TileType>(var->type_) || (start && halves.count(start.get())))
+  /// The type of a value's half, for a variable of the type `whole`; null for a value that stays whole.
+  ir::TypePtr halfType(const ir::ExprPtr &value, const ir::TypePtr &whole) const {
+    auto found = halves.find(static_cast<const ir::Var *>(value.get()));
+    if (found == halves.end())
+      return nullptr;
+    return ir::IsA<ir::TensorType>(whole) ? asTensor(found->second->type_) : found->second->type_;
+  }
+  template <class Loop> ir::StmtPtr loop(const std::shared_ptr<const Loop> &op) {
+    Types starts;
+    for (const ir::IterArgPtr &arg : op->iter_args_)
+      starts.push_back(halfType(arg->initValue_, arg->type_));
+    return handingOn(op, {starts});
+  }
+  template <class Stmt> ir::StmtPtr handingOn(const std::shared_ptr<const Stmt> &op, std::vector<Types> types) {
+    auto outer = std::exchange(yields, std::move(types));
+    auto outerResults = std::exchange(results, op->return_vars_);
+    ir::StmtPtr made = ir::IRMutator::VisitStmt_(op);
+    for (const Types &each : yields)
+      checkAlike(each, yields.front());
+    yields = std::move(outer), results = std::move(outerResults);
+    return made;
+  }
+  /// One variable holds all of these, so they are divided alike.
+  static void checkAlike(const Types &types, const Types &others) {
+    auto isAlike = [](const ir::TypePtr &a, const ir::TypePtr &b) {
+      if (!a || !b)
+        return !a && !b;
+      return ir::structural_equal(tuple(*ir::ShapeOf(a)), tuple(*ir::ShapeOf(b))) &&
+             ir::structural_equal(tuple(validOf(a)), tuple(validOf(b)));
+    };
+    for (auto [type, other] : llvm::zip_equal(types, others))
+      if (!isAlike(type, other))
         throw Undivided();
-    }
-    return ir::IRMutator::VisitStmt_(op);
   }
   size_t axisOf(const std::vector<ir::ExprPtr> &shape) const {
     if (shape.size() != 2)
@@ -355,6 +401,9 @@ private:
   Transports &transports;
   bool takesUneven;
   std::map<const ir::Var *, ir::ExprPtr> halves;
+  std::map<const ir::Var *, ir::TypePtr> handedOn; ///< halves that loops and branches end with
+  std::vector<Types> yields;       ///< of the loop or branch that is visited, and what a loop begins with
+  std::vector<ir::VarPtr> results; ///< its variables
   std::vector<ir::StmtPtr> before; ///< what the statement that is visited needs
 };
 

@@ -4,6 +4,8 @@ statements in scopes of their own."""
 import numpy as np
 import pypto.language as pl
 import pytest
+from pto_mlir.runtime import InferenceSession
+from pypto.ir.compiled_program import compile_to
 from pypto.runtime import RunConfig, benchmark, dumps
 
 both = pytest.mark.parametrize("platform", ["a2a3", "a5"])
@@ -255,3 +257,80 @@ def test_a_run_decides_how_often(platform):
     a, b = wide(x, w)
     np.testing.assert_allclose(y[:80], np.exp(a @ b)[:80], rtol=1e-5)
     assert not y[80:].any()
+
+
+@pl.jit.incore
+def swish_block(x: pl.Tensor, gate: pl.Tensor, down: pl.Tensor, first: pl.Scalar[pl.INDEX], y: pl.Out[pl.Tensor]):
+    """A loop carries a tile, and what is behind it reads and writes y."""
+    total = pl.full([16, 64], dtype=pl.FP32, value=0.0)
+    for k in pl.range(4):
+        part = gate[k * 32 : k * 32 + 32, first : first + 64]
+        total = pl.add(total, pl.matmul(x[:, k * 32 : k * 32 + 32], part, out_dtype=pl.FP32))
+    h = pl.cast(pl.mul(total, pl.recip(pl.add(pl.exp(pl.neg(total)), 1.0))), target_type=pl.FP16)
+    for n in pl.range(2):
+        before = y[:, n * 64 : n * 64 + 64]
+        w = down[first : first + 64, n * 64 : n * 64 + 64]
+        y = pl.assemble(y, pl.add(before, pl.matmul(h, w, out_dtype=pl.FP32)), [0, n * 64])
+    return y
+
+
+@pl.jit
+def swish(x: pl.Tensor, gate: pl.Tensor, down: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    for b in pl.range(3):
+        y = swish_block(x, gate, down, b * 64, y)
+    return y
+
+
+@both
+def test_halves_are_carried(platform):
+    x, gate, down = numbers(16, 128), numbers(128, 192, seed=1), numbers(192, 128, seed=2)
+    start = numbers(16, 128, seed=3, dtype=np.float32)
+    y = run(swish, x, gate, down, start.copy(), platform=platform)
+    a, b, c, d = wide(x, gate, down, start)
+    z = a @ b
+    np.testing.assert_allclose(y, (z / (1 + np.exp(-z))) @ c + d, rtol=4e-3, atol=4e-3)
+    assert len(launches(swish, x, gate, down, start, platform=platform)) == 3
+
+
+@pl.jit
+def sometimes(x: pl.Tensor, w: pl.Tensor, r: pl.Tensor, y: pl.Out[pl.Tensor]):
+    """Branches and a loop in a loop hand on halves; a row that both cores need is carried whole."""
+    with pl.at(level=pl.Level.CORE_GROUP):
+        total = pl.full([32, 64], dtype=pl.FP32, value=0.0)
+        row = pl.full([1, 64], dtype=pl.FP32, value=1.0)
+        for k in pl.range(4):
+            product = pl.matmul(x[:, k * 32 : k * 32 + 32], w[k * 32 : k * 32 + 32, :], out_dtype=pl.FP32)
+            if k % 2 == 0:
+                total = pl.add(total, product)
+            else:
+                total = pl.sub(total, pl.mul(product, 2.0))
+            for _ in pl.range(k):
+                total = pl.mul(total, 0.5)
+            row = pl.add(row, 1.0)
+        y[:] = pl.add(pl.col_expand_mul(total, row), r)
+    return y
+
+
+@both
+def test_branches_hand_on_halves(platform):
+    x, w, r = numbers(32, 128), numbers(128, 64, seed=1), numbers(32, 64, seed=2, dtype=np.float32)
+    y = run(sometimes, x, w, r, r.copy(), platform=platform)
+    a, b, c = wide(x, w, r)
+    total = 0
+    for k in range(4):
+        product = a[:, k * 32 : k * 32 + 32] @ b[k * 32 : k * 32 + 32]
+        total = (total + product if k % 2 == 0 else total - 2 * product) / 2**k
+    np.testing.assert_allclose(y, total * 5 + c, rtol=1e-5, atol=1e-5)
+    assert len(launches(sometimes, x, w, r, y, platform=platform)) == 1
+
+
+@both
+def test_blocks_change_no_bit(platform, tmp_path):
+    x, w, r = numbers(32, 128), numbers(128, 64, seed=1), numbers(32, 64, seed=2, dtype=np.float32)
+    program = sometimes.compile(x, w, r, r, config=RunConfig(platform=platform)).program
+    y = run(sometimes, x, w, r, r.copy(), platform=platform)
+    for blocks in (24, 2, 1):
+        file = tmp_path / f"{blocks}.pmodel"
+        compile_to(program, file, {"a2a3": "a3"}.get(platform, platform), blocks)
+        (each,) = InferenceSession(str(file)).run(None, {"x": x, "w": w, "r": r})
+        np.testing.assert_array_equal(each, y)
