@@ -63,6 +63,7 @@ def _members():
         members.setdefault(space, set()).add(base)
     members["tile"].add("sum")  # of the seeds: its axis chooses the operation
     members["block"] = members["tile"]
+    members["tensor"].add("paged_gather")  # statements of the language (parser/composed.py)
     members["prefetch"] = {"make_context", "async_prefetch", "session", "wait"}  # the parser's own
     return members
 

@@ -108,6 +108,10 @@ class Calls(Known, Prefetches):
             return arguments[0]
         if name.startswith("prefetch."):
             return self.prefetch(name.removeprefix("prefetch."), arguments, keywords, node)
+        if name in ("pl.paged_gather", "tensor.paged_gather"):
+            from pypto.language.parser.composed import paged_gather  # it is read when a program needs it
+
+            return paged_gather(self, arguments, keywords, node)
         if name == "pl.const":
             return self.constant(arguments, keywords, node)
         scalar = self.scalar_call(name, arguments, keywords, node)
