@@ -2,12 +2,12 @@
 // RUN: pto-opt %s --form-kernels | FileCheck %s --check-prefix=FORMED
 
 module attributes {pto.target_arch = "a3"} {
-  // The rings of 24 blocks with two sets of 4 slots of 128 rows are outputs that nobody reads.
+  // The rings of 24 blocks with 4 slots of 128 rows are outputs that nobody reads.
   // CHECK-LABEL: func.func @main
-  // CHECK-DAG: %[[S:.*]] = tensor.empty() : tensor<24576x256xf32>
-  // CHECK-DAG: %[[W:.*]] = tensor.empty() : tensor<24576x256xf16>
+  // CHECK-DAG: %[[S:.*]] = tensor.empty() : tensor<12288x256xf32>
+  // CHECK-DAG: %[[W:.*]] = tensor.empty() : tensor<12288x256xf16>
   // Behind the sums of V are those of the weights.
-  // CHECK-DAG: %[[T:.*]] = tensor.empty() : tensor<24576x72xf32>
+  // CHECK-DAG: %[[T:.*]] = tensor.empty() : tensor<12288x72xf32>
   // CHECK: %[[L:.*]]:4 = top.launch @k0_y ins({{.*}}) outs(%[[S]], %[[W]], %[[T]], {{.*}}) {absorbed = [], layouts = ["", "", "", ""], names = ["", "", "", "y"]}
   // CHECK: return %[[L]]#3
 

@@ -21,7 +21,8 @@ void expectLegal(const AttentionProblem &p, const AttentionTiling &t, const Atte
   // Boxes hold what they are for.
   EXPECT_GE(t.box, t.rows);
   EXPECT_EQ(t.box % 16, 0);
-  EXPECT_GE(limits.vectorCores * kHalves * t.chunk, t.rows);
+  EXPECT_GE(limits.vectorCores * t.share, t.rows);
+  EXPECT_GE(kHalves * t.chunk, t.share);
   EXPECT_GE(t.chunkBox, t.chunk);
   EXPECT_EQ(t.chunkBox % 8, 0);
   // Products take whole parts of a tile.

@@ -30,15 +30,16 @@ struct AttentionProblem {
   int64_t heads = 1; ///< of Q, in all batches
   int64_t queries = 1, keys = 1;
   int64_t depth = 1, valueDepth = 1;
-  int64_t bytes = 2; ///< of an element of Q, K, V and of a weight
-  bool alike = true; ///< does each head have so many queries at run time, which all see all keys?
+  int64_t bytes = 2;   ///< of an element of Q, K, V and of a weight
+  bool allKeys = true; ///< does each row see all keys?
+  bool alike = true;   ///< does each head have so many queries at run time, which all see all keys?
 };
 
 /// Both halves of a vector core's rows have tiles of their own, so that one half loads and stores beside the other.
 constexpr int64_t kHalves = 2;
 /// Tiles that the scores are ahead of the sums.
 constexpr int64_t kAhead = 3;
-/// Sets of slots of a ring, which a block's units take in turn.
+/// Sets of slots of a ring, and of sums, at most.
 constexpr int64_t kSets = 2;
 /// Slots of a set; a slot is free again without a flag when there are more of them than tiles ahead.
 constexpr int64_t kSlots = 4;
@@ -55,12 +56,14 @@ struct AttentionTiling {
   int64_t strips;    ///< of a unit, one or two, which share what is loaded of K and V
   int64_t rows;      ///< of a strip; the last one of a unit may have fewer
   int64_t box;       ///< rows of a tile of the cube core, a multiple of 16
-  int64_t chunk;     ///< rows of a half of a vector core's share
+  int64_t share;     ///< rows of a strip that a vector core has
+  int64_t chunk;     ///< rows of the first half of a share; the second one may have fewer
   int64_t chunkBox;  ///< `chunk` rounded up to what a row of statistics holds
   int64_t keys;      ///< of a tile, a multiple of 16
   int64_t scoreKeys; ///< columns of a product of Q and K
   int64_t scoreStep; ///< depth of a product of Q and K
   int64_t sumStep;   ///< keys of a product of weights and V
+  int64_t sets = 1;  ///< of slots: two, which units take in turn, where they differ in their tiles
   bool ones = false; ///< does the cube core add up the weights, as their product with ones?
   int64_t units(const AttentionProblem &p) const { return p.heads * ceilDiv(p.queries, unit); }
   int64_t tiles(const AttentionProblem &p) const { return ceilDiv(p.keys, keys); }

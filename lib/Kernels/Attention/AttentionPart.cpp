@@ -28,15 +28,16 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
 }
 
 void AttentionPart::chooseUnits() {
-  unitRows = e.constant(t.unit), chunk = e.constant(t.chunk);
+  unitRows = e.constant(t.unit), share = e.constant(t.share);
   // Where units of that size leave blocks without one, smaller ones.
   if (a.queries && e.cores > 1)
     for (int64_t parts : {2, 4}) {
-      int64_t rows = ceilDiv(t.rows, parts), shares = e.arch.vectorCores * kHalves;
+      int64_t rows = ceilDiv(t.rows, parts);
       Ix units = e.mul(heads, e.ceilDiv(queries, rows));
       unitRows = e.ifAtMost(units, e.cores, e.constant(rows), unitRows);
-      chunk = e.ifAtMost(units, e.cores, e.constant(ceilDiv(rows, shares)), chunk);
+      share = e.ifAtMost(units, e.cores, e.constant(ceilDiv(rows, e.arch.vectorCores)), share);
     }
+  chunk = e.ceilDiv(share, kHalves);
   unitsOfHead = e.ceilDiv(queries, unitRows);
 }
 
@@ -68,6 +69,8 @@ AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
   unit.exists = exists;
   unit.strip = e.constant(0);
   unit.turn = e.rem(e.div(index, blocks), 2);
+  if (t.sets == 1)
+    unit.before = e.mul(e.div(e.max(index, e.constant(0)), blocks), e.ceilDiv(keys, t.keys));
   Ix number = unitOf(index);
   unit.head = e.div(number, unitsOfHead);
   unit.row = e.mul(e.rem(number, unitsOfHead), unitRows);
@@ -96,18 +99,32 @@ Ix AttentionPart::unitOf(Ix index) {
   return e.add(e.mul(e.rem(rank, heads), unitsOfHead), last);
 }
 
+void AttentionPart::enterStrip(const Unit &unit, Ix strip) {
+  u.strip = strip;
+  Ix first = e.mul(strip, t.rows);
+  u.row = e.add(unit.row, first);
+  u.rows = isConstantIntValue(unit.rows, t.strips * t.rows) ? e.constant(t.rows)
+                                                            : e.min(e.constant(t.rows), e.sub(unit.rows, first));
+}
+
 void AttentionPart::forStrips(llvm::function_ref<void()> body) {
   if (t.strips == 1)
     return body();
   Unit unit = u;
   e.loop(e.constant(0), e.constant(t.strips), [&](Ix strip) {
-    u.strip = strip;
-    Ix first = e.mul(strip, t.rows);
-    u.row = e.add(unit.row, first);
-    u.rows = isConstantIntValue(unit.rows, t.strips * t.rows) ? e.constant(t.rows)
-                                                              : e.min(e.constant(t.rows), e.sub(unit.rows, first));
+    enterStrip(unit, strip);
     body();
   });
+  u = unit;
+}
+
+void AttentionPart::forEachStrip(llvm::function_ref<void(int64_t)> body) {
+  Unit unit = u;
+  for (int64_t strip = 0; strip < t.strips; ++strip) {
+    if (t.strips > 1)
+      enterStrip(unit, e.constant(strip));
+    body(strip);
+  }
   u = unit;
 }
 
@@ -141,6 +158,7 @@ void AttentionPart::forUnits() {
   if (most <= kAhead)
     return;
   u = unit;
+  beforeBoth(e.max(e.min(e.add(u.firstTile, lead), e.sub(u.endTile, one)), zero));
   e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
     enterLoop(true);
     both(tile, e.sub(tile, lead));
@@ -175,7 +193,7 @@ Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, un
     cube::Ring ring;
     ring.matrix.arg = firstArgument + number;
     ring.matrix.element = element;
-    ring.slots = kSets * kSlots * t.strips;
+    ring.slots = t.sets * kSlots * t.strips;
     ring.matrix.rows = blocks * ring.slots * t.box;
     ring.matrix.cols = columns;
     ring.rows = t.box;

@@ -8,9 +8,10 @@
 //     for (s = 3 ..)    ahead(tile s), behind(tile s - 3)
 //
 // where the cube core is ahead with scores and behind with sums, the vector
-// cores ahead with weights and behind with the gathering of sums. Units take
-// two sets of slots in turn, and strips have slots of their own. A slot is free again when its turn comes, because
-// what is ahead of a tile follows what is behind the one that had the slot.
+// cores ahead with weights and behind with the gathering of sums. Tiles
+// of all units take the slots in turn where each unit has as many; else units take two sets of slots in turn. Strips
+// have slots of their own. A slot is free again when its turn comes, because what is ahead of a tile follows what is
+// behind the one that had the slot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,8 @@ protected:
   void forUnits();
   /// What a loop over tiles begins with: tiles of its own, which it uses in turn.
   virtual void enterLoop(bool main) {}
+  /// What comes before the loop of `both`, whose first tile is `tile` (a number of the unit's where it has no trip).
+  virtual void beforeBoth(Ix tile) {}
   /// What comes before a unit's first tile, of each tile, and after the last one. `u` is the unit.
   virtual void begin() = 0;
   virtual void ahead(Ix tile) = 0;
@@ -42,8 +45,10 @@ protected:
   /// `ahead` of one tile of a unit, `behind` of another one.
   virtual void both(Ix first, Ix second) { ahead(first), behind(second); }
   virtual void finish() = 0;
-  /// `body` with each strip of the unit as `u`.
+  /// `body` with each strip of the unit as `u`, in a loop.
   void forStrips(llvm::function_ref<void()> body);
+  /// The same one after another.
+  void forEachStrip(llvm::function_ref<void(int64_t)> body);
   /// Unit number `index` in the order in which blocks take them.
   Ix unitOf(Ix index);
   /// `body` unless `count` is 0; always where `sure` says that it is not.
@@ -58,7 +63,10 @@ protected:
   /// A tile with so many buffers, which trips of the loop take in turn.
   mlir::Value alloc(int32_t buffers, pto::TileBufType type);
   /// Where the unit's tile is in a ring.
-  Ix place(Ix tile) { return e.add(e.mul(e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)), t.strips), u.strip); }
+  Ix place(Ix tile) {
+    Ix slot = t.sets > 1 ? e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)) : e.rem(e.add(u.before, tile), kSlots);
+    return e.add(e.mul(slot, t.strips), u.strip);
+  }
   Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }
   /// Keys of a tile of the unit.
   Ix keysOf(Ix tile);
@@ -74,10 +82,12 @@ protected:
   const AttentionTiling &t;
   const Rings &rings;
   Ix block; ///< number of this block
-  Ix chunk; ///< rows of a half of a vector core's share of a unit
+  Ix share; ///< rows of a vector core's share of a strip
+  Ix chunk; ///< rows of the first half of a share
   struct Unit {
     Ix exists;             ///< 0 or 1: a block may have no further unit
     Ix turn;               ///< 0 and 1 in turn
+    Ix before;             ///< tiles of the block's units before, where all see as many
     Ix strip;              ///< number of the strip
     Ix head, row, rows;    ///< its head among those of all batches, its first row, and how many
     Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
@@ -86,6 +96,7 @@ protected:
   Ix queries, keys; ///< of a head
 
 private:
+  void enterStrip(const Unit &unit, Ix strip);
   void chooseUnits();
   Unit unitAt(Ix index, Ix exists);
   Ix countUnits();

@@ -47,6 +47,7 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
                                    int64_t rows, int64_t keys, const Steps &steps) {
   AttentionTiling t;
   t.ones = addsUpByProducts(p);
+  t.sets = p.allKeys ? 1 : kSets;
   // Units of a head differ by as little as can be.
   t.unit = ceilDiv(p.queries, ceilDiv(p.queries, strips * rows));
   t.strips = strips;
@@ -55,7 +56,8 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
   if (strips > 1 && (!p.alike || leastRows(p, t) < 1))
     return std::nullopt;
   t.box = roundUp(t.rows, kBox);
-  t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
+  t.share = ceilDiv(t.rows, limits.vectorCores);
+  t.chunk = ceilDiv(t.share, kHalves);
   t.chunkBox = roundUp(t.chunk, 32 / kFloat);
   // Halves of a tile's columns are whole blocks of 32 bytes, and the tile whole steps.
   t.keys = std::min(keys, roundUp(p.keys, p.keys > 64 ? std::max<int64_t>(64, steps.sums.front()) : 2 * kBox));
@@ -142,14 +144,14 @@ int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t sums = (t.strips + 1) * kHalves * t.chunkBox * (wide(p.valueDepth) + (t.ones ? kSumColumns : 0)) * kFloat;
   // A tile of weights holds the result where it is wide enough.
   int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
-  int64_t statistics = (t.strips * (1 + kSets + kSets * kSlots) + 2) * kHalves * t.chunkBox * kFloat;
+  int64_t statistics = (t.strips * (1 + kSets + t.sets * kSlots) + 2) * kHalves * t.chunkBox * kFloat;
   int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
   return scores + scratch + sums + result + statistics + biasRow;
 }
 
 int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {
-  int64_t query = t.strips * t.box * wide(p.depth), keys = 2 * t.keys * wide(p.depth);
-  int64_t weights = 2 * t.box * t.keys, values = 2 * t.keys * wide(p.valueDepth);
+  int64_t query = t.strips * t.box * wide(p.depth), keys = (t.strips > 1 ? 1 : 2) * t.keys * wide(p.depth);
+  int64_t weights = 2 * t.box * t.keys, values = (t.strips > 1 ? 1 : 2) * t.keys * wide(p.valueDepth);
   return (query + keys + weights + values) * p.bytes;
 }
 

@@ -32,23 +32,26 @@ public:
 private:
   void begin() override {
     Ix depth = e.constant(a.problem.depth);
-    forStrips([&] {
+    forEachStrip([&](int64_t strip) {
       Ix row = e.add(e.rowOf(a.query, u.head), u.row), column = e.colOf(a.query, u.head);
-      forQuery([&](Value query) { e.load(e.part(a.query, row, column, u.rows, depth), query); });
+      e.load(e.part(a.query, row, column, u.rows, depth), query(strip));
     });
   }
   void finish() override {}
 
   /// Two where there are flags for them (rationale-attention-kernels): one is loaded while the other is multiplied.
+  /// With strips all are single and stay the same.
   void enterLoop(bool main) override {
-    int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
+    if (t.strips > 1)
+      return;
     // The short loop has most of the time where there are few tiles.
     int32_t ofShort = t.tiles(a.problem) < 2 * kAhead ? 2 : 1;
-    keyTile = alloc(main ? 2 : ofShort, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
-    valueTile = alloc(main ? 1 : ofShort, pto::makeMatTile(e.context(), t.keys, width, a.element));
-    if (t.strips == 1)
-      weightTile = alloc(1, weightType());
+    keyTile = alloc(main ? 2 : ofShort, keyType());
+    valueTile = alloc(main ? 1 : ofShort, valueType());
+    weightTile[0] = alloc(1, weightType());
   }
+  pto::TileBufType keyType() { return pto::makeMatZNTile(e.context(), wide(a.problem.depth), t.keys, a.element); }
+  pto::TileBufType valueType() { return pto::makeMatTile(e.context(), t.keys, wide(a.problem.valueDepth), a.element); }
 
   static constexpr int64_t kBox = 16; // columns of a fractal
   static int64_t wide(int64_t columns) { return roundUp(columns, kBox); }
@@ -68,6 +71,11 @@ private:
   void reserveAll() {
     for (int64_t strip = 0; strip < t.strips; ++strip)
       queryTile[strip] = alloc(pto::makeMatTile(e.context(), t.box, wide(a.problem.depth), a.element));
+    if (t.strips > 1) {
+      keyTile = alloc(keyType()), valueTile = alloc(valueType());
+      for (Value &tile : weightTile)
+        tile = alloc(weightType());
+    }
     int64_t width = wide(a.problem.valueDepth);
     reserve(leftType(t.scoreStep), 2);
     reserve(leftType(t.sumStep), 2);
@@ -99,13 +107,7 @@ private:
 
   pto::TileBufType weightType() { return pto::makeMatTile(e.context(), t.box, t.keys, a.element); }
 
-  /// `body` with the tile of Q of the strip.
-  void forQuery(llvm::function_ref<void(Value)> body) {
-    auto query = [&](int64_t strip) { body(valid(queryTile[strip], u.rows, e.constant(a.problem.depth))); };
-    if (t.strips == 1)
-      return query(0);
-    e.ifZero(u.strip, [&] { query(0); }, [&] { query(1); });
-  }
+  Value query(int64_t strip) { return valid(queryTile[strip], u.rows, e.constant(a.problem.depth)); }
   void extract(Value source, Ix row, Ix column, Value tile) {
     e.b.create<pto::TExtractOp>(e.loc, source, e.value(row), e.value(column), tile);
   }
@@ -118,30 +120,37 @@ private:
 
   /// The scores of a tile.
   void ahead(Ix tile) override {
-    Ix keys = keysOf(tile), kvHead = e.div(u.head, a.group);
-    Ix depths = e.constant(a.problem.depth), first = e.add(e.rowOf(a.key, kvHead), e.mul(tile, t.keys));
-    Value k = valid(keyTile, depths, keys);
-    e.load(e.part(a.key, e.colOf(a.key, kvHead), first, depths, keys), k);
-    forStrips([&] { scoresOf(tile, k, keys); });
+    loadKeys(tile);
+    forEachStrip([&](int64_t strip) { scoresOf(tile, strip); });
   }
 
-  void scoresOf(Ix tile, Value k, Ix keys) {
+  void loadKeys(Ix tile) {
+    Ix kvHead = e.div(u.head, a.group);
+    Ix first = e.add(e.rowOf(a.key, kvHead), e.mul(tile, t.keys));
+    e.load(e.part(a.key, e.colOf(a.key, kvHead), first, e.constant(a.problem.depth), keysOf(tile)), keysIn(tile));
+  }
+  Value keysIn(Ix tile) { return valid(keyTile, e.constant(a.problem.depth), keysOf(tile)); }
+
+  void scoresOf(Ix tile, int64_t strip) {
+    Ix keys = keysOf(tile);
+    Value k = keysIn(tile);
     Ix slot = slotOf(rings.scores, tile);
     // With one step Q stays in L0A for all pieces.
     Value whole;
     int64_t depth = a.problem.depth;
     if (t.scoreStep >= depth) {
       whole = left(t.scoreStep, e.constant(depth));
-      forQuery([&](Value query) { extract(query, e.constant(0), e.constant(0), whole); });
+      extract(query(strip), e.constant(0), e.constant(0), whole);
     }
     for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
       Ix columns = partExtent(keys, piece, t.scoreKeys);
-      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys), [&] { scorePiece(k, piece, columns, slot, whole); });
+      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys),
+                 [&] { scorePiece(k, piece, columns, slot, whole, strip); });
     }
     cube::raise(e, pto::Pipe::PIPE_FIX, rings.scores);
   }
 
-  void scorePiece(Value k, int64_t piece, Ix columns, Ix slot, Value whole) {
+  void scorePiece(Value k, int64_t piece, Ix columns, Ix slot, Value whole, int64_t strip) {
     int64_t depth = a.problem.depth;
     Value acc = accumulator(t.scoreKeys, columns);
     for (int64_t at = 0; at < depth; at += t.scoreStep) {
@@ -149,7 +158,7 @@ private:
       Value x = whole;
       if (!x) {
         x = left(t.scoreStep, extent);
-        forQuery([&](Value query) { extract(query, e.constant(0), e.constant(at), x); });
+        extract(query(strip), e.constant(0), e.constant(at), x);
       }
       Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
       extract(k, e.constant(at), e.constant(piece * t.scoreKeys), y);
@@ -160,21 +169,50 @@ private:
 
   /// The sums of a tile.
   void behind(Ix tile) override {
-    Ix keys = keysOf(tile), width = e.constant(a.problem.valueDepth);
     // V needs no wait, so its load stands in front of it.
-    Ix kvHead = e.div(u.head, a.group);
-    Value v = valid(valueTile, keys, width);
-    e.load(e.part(a.value, e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys)), e.colOf(a.value, kvHead), keys, width),
-           v);
-    forStrips([&] { sumsOf(tile, v, keys); });
+    loadValues(tile);
+    forEachStrip([&](int64_t strip) {
+      loadWeights(tile, strip);
+      sumsOf(tile, strip);
+    });
   }
 
-  void sumsOf(Ix tile, Value v, Ix keys) {
-    const AttentionProblem &p = a.problem;
-    Ix width = e.constant(p.valueDepth);
+  void beforeBoth(Ix tile) override {
+    if (t.strips > 1)
+      loadKeys(tile);
+  }
+
+  /// With strips loads stand in the order in which their tiles become free: the keys of the next tile behind both
+  /// strips' weights, which come during the scores.
+  void both(Ix first, Ix second) override {
+    if (t.strips == 1)
+      return AttentionPart::both(first, second);
+    loadValues(second);
+    forEachStrip([&](int64_t strip) { scoresOf(first, strip); });
+    forEachStrip([&](int64_t strip) { loadWeights(second, strip); });
+    loadKeys(e.min(e.add(first, e.constant(1)), e.sub(u.endTile, e.constant(1))));
+    forEachStrip([&](int64_t strip) { sumsOf(second, strip); });
+  }
+
+  void loadValues(Ix tile) {
+    Ix kvHead = e.div(u.head, a.group);
+    Ix first = e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys));
+    e.load(e.part(a.value, first, e.colOf(a.value, kvHead), keysOf(tile), e.constant(a.problem.valueDepth)),
+           valuesIn(tile));
+  }
+  Value valuesIn(Ix tile) { return valid(valueTile, keysOf(tile), e.constant(a.problem.valueDepth)); }
+
+  void loadWeights(Ix tile, int64_t strip) {
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
-    Value weights = valid(t.strips == 1 ? weightTile : alloc(1, weightType()), u.rows, keys);
-    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys), weights);
+    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keysOf(tile)),
+           weightsIn(tile, strip));
+  }
+  Value weightsIn(Ix tile, int64_t strip) { return valid(weightTile[strip], u.rows, keysOf(tile)); }
+
+  void sumsOf(Ix tile, int64_t strip) {
+    const AttentionProblem &p = a.problem;
+    Ix width = e.constant(p.valueDepth), keys = keysOf(tile);
+    Value v = valuesIn(tile), weights = weightsIn(tile, strip);
     Ix copies = e.constant(kSumColumns), slot = slotOf(rings.sums, tile);
     Value acc = accumulator(wide(p.valueDepth), width), total = t.ones ? valid(totals, u.rows, copies) : Value();
     for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
@@ -204,7 +242,7 @@ private:
     size_t turn = 0;
   };
   std::map<const void *, Pool> pools; // by type
-  Value queryTile[kMaxStrips], keyTile, valueTile, weightTile, ones, totals;
+  Value queryTile[kMaxStrips], keyTile, valueTile, weightTile[kMaxStrips], ones, totals;
 };
 
 } // namespace

@@ -172,7 +172,7 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
     a.after = op.getWindow()[1];
   if (op.getCausal())
     a.after = 0;
-  a.problem.alike = !a.lengths && !a.before && !a.after;
+  a.problem.alike = a.problem.allKeys = !a.lengths && !a.before && !a.after;
   a.scale = op.getScale().convertToDouble();
   // Before outlining an operand is a tensor of its own; which views are read in place is decided later.
   std::optional<Matrix> parts[3], result;

@@ -32,7 +32,7 @@ public:
     Ix lane =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc)).getResult();
     for (int64_t half = 0; half < kHalves; ++half)
-      local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), chunk);
+      local[half] = e.add(e.mul(lane, share), e.mul(chunk, half));
     for (int64_t strip = 0; strip < t.strips; ++strip)
       clear(part(output, e.constant(strip * kHalves * t.chunkBox), kHalves * t.chunkBox));
     forUnits();
@@ -52,7 +52,7 @@ private:
     auto tile = [&](int64_t rows, int64_t columns, Type element) { return alloc(tileType(rows, columns, element)); };
     maxima = tile(t.strips * kHalves, height, f32);
     totals = tile(t.strips * kSets * kHalves, height, f32);
-    factors = tile(t.strips * kSets * kSlots * kHalves, height, f32);
+    factors = tile(t.strips * t.sets * kSlots * kHalves, height, f32);
     greatest = tile(kHalves, height, f32);
     added = tile(kHalves, height, f32);
     scratch = tile(height, t.keys / 2, f32);
@@ -81,12 +81,13 @@ private:
   /// that is not the unit's is worked on in place and goes nowhere, as `finish` stores the unit's rows.
   void enterRows(bool stores = false) {
     const AttentionProblem &p = a.problem;
-    int64_t shares = e.arch.vectorCores * kHalves, least = t.strips > 1 && !stores ? 1 : 0;
-    sure = least > 0 || (!a.queries && leastRows(p, t) > (shares - 1) * t.chunk);
-    for (int64_t half = 0; half < kHalves; ++half)
-      count[half] = !a.queries && p.queries % t.unit == 0 && t.unit == t.strips * t.rows && t.rows == shares * t.chunk
-                        ? e.constant(t.chunk)
-                        : e.max(e.min(chunk, e.sub(u.rows, local[half])), e.constant(least));
+    int64_t cores = e.arch.vectorCores, least = t.strips > 1 && !stores ? 1 : 0;
+    sure = least > 0 || (!a.queries && leastRows(p, t) > (cores - 1) * t.share + (kHalves - 1) * t.chunk);
+    bool even = !a.queries && p.queries % t.unit == 0 && t.unit == t.strips * t.rows && t.rows == cores * t.share;
+    for (int64_t half = 0; half < kHalves; ++half) {
+      Ix most = half ? e.sub(share, chunk) : chunk;
+      count[half] = even ? most : e.max(e.min(most, e.sub(u.rows, local[half])), e.constant(least));
+    }
   }
 
   /// The statistics before the first tile: those of the sink, or of nothing.
@@ -340,7 +341,7 @@ private:
       e.b.create<pto::TRowExpandMulOp>(e.loc, into, column, into);
       e.b.create<pto::TAddOp>(e.loc, into, in, into);
     };
-    if (getConstantIntValue(count[0]) && t.chunk == t.chunkBox) {
+    if (getConstantIntValue(count[0]) && t.share == kHalves * t.chunkBox) {
       Ix all = e.constant(kHalves * t.chunk);
       Value in = valid(incoming, all, width);
       e.load(slotPart(rings.sums, tile, 0, all, width), in);
