@@ -12,8 +12,8 @@
 // APART-NOT: pto.handover
 
 // CHECK-LABEL: func.func @main
-func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>)
-    -> (tensor<64x96xf32>, tensor<64x96xf32>, tensor<96x64xf32>, tensor<96xf32>, tensor<64x96xf32>, tensor<64x96xf32>) {
+func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>, %x5: tensor<1x32xf32>)
+    -> (tensor<64x96xf32>, tensor<64x96xf32>, tensor<96x64xf32>, tensor<96xf32>, tensor<64x96xf32>, tensor<64x96xf32>, tensor<1x96xf32>) {
   %e = tensor.empty() : tensor<64x96xf32>
   %t = tensor.empty() : tensor<96x64xf32>
   %r = tensor.empty() : tensor<96xf32>
@@ -42,7 +42,13 @@ func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>
   // CHECK: top.launch @scale ins
   %p4 = top.launch @product ins(%x, %w : tensor<64x32xf32>, tensor<32x96xf32>) outs(%e : tensor<64x96xf32>) {names = ["p4"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
   %y4 = top.launch @scale ins(%p4, %v : tensor<64x96xf32>, tensor<96xf32>) outs(%e : tensor<64x96xf32>) {names = ["y4"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
-  return %y0, %y1, %y2, %y3, %p4, %y4 : tensor<64x96xf32>, tensor<64x96xf32>, tensor<96x64xf32>, tensor<96xf32>, tensor<64x96xf32>, tensor<64x96xf32>
+  // A product of one row, as squeeze-and-excitation has it: its vector kernel knows columns alone.
+  // CHECK: top.launch @row_bend ins
+  // CHECK-NOT: top.launch @bend
+  %e5 = tensor.empty() : tensor<1x96xf32>
+  %p5 = top.launch @row ins(%x5, %w : tensor<1x32xf32>, tensor<32x96xf32>) outs(%e5 : tensor<1x96xf32>) {names = ["p5"], layouts = [""], absorbed = []} -> tensor<1x96xf32>
+  %y5 = top.launch @bend ins(%p5 : tensor<1x96xf32>) outs(%e5 : tensor<1x96xf32>) {names = ["y5"], layouts = [""], absorbed = []} -> tensor<1x96xf32>
+  return %y0, %y1, %y2, %y3, %p4, %y4, %y5 : tensor<64x96xf32>, tensor<64x96xf32>, tensor<96x64xf32>, tensor<96xf32>, tensor<64x96xf32>, tensor<64x96xf32>, tensor<1x96xf32>
 }
 
 // The joined kernel is the product, together with the vector cores' work on a tile.
@@ -111,4 +117,24 @@ func.func private @sums(%a: tensor<64x96xf32>, %out: tensor<96xf32>) -> tensor<9
     linalg.yield %r : f32
   } -> tensor<96xf32>
   return %0 : tensor<96xf32>
+}
+
+func.func private @row(%a: tensor<1x32xf32>, %b: tensor<32x96xf32>, %out: tensor<1x96xf32>) -> tensor<1x96xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%out : tensor<1x96xf32>) -> tensor<1x96xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<1x32xf32>, tensor<32x96xf32>) outs(%f : tensor<1x96xf32>) -> tensor<1x96xf32>
+  return %0 : tensor<1x96xf32>
+}
+
+func.func private @bend(%a: tensor<1x96xf32>, %out: tensor<1x96xf32>) -> tensor<1x96xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<1x96xf32>) outs(%out : tensor<1x96xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %e = math.exp %x : f32
+    %r = arith.mulf %x, %e : f32
+    linalg.yield %r : f32
+  } -> tensor<1x96xf32>
+  return %0 : tensor<1x96xf32>
 }

@@ -45,6 +45,26 @@ def gelu(path):
     return {"x": [197, 40]}, lambda x: erf_gelu(x @ w + b) + r
 
 
+def one_row(path):
+    """A product of one row, as in squeeze-and-excitation: its vector kernel has columns alone."""
+    rng = np.random.default_rng(8)
+    w, b = weight(rng, "w", 40, 136, scale=0.3), weight(rng, "b", 136)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Add", ["p", "b"], ["h"]),
+        helper.make_node("Sigmoid", ["h"], ["s"]),
+        helper.make_node("Mul", ["h", "s"], ["y"]),
+    ]
+    save_model(path, nodes, [("x", [1, 40])], [("y", [1, 136])], [w, b])
+    w, b = (np.frombuffer(t.raw_data, np.float32).reshape(t.dims).astype(np.float64) for t in (w, b))
+
+    def expected(x):
+        h = x @ w + b
+        return h / (1 + np.exp(-h))
+
+    return {"x": [1, 40]}, expected
+
+
 def softmax(path):
     """Scores of 2 x 3 heads with a mask for each of the 2: whole rows follow the products of a batch."""
     nodes = [
@@ -118,7 +138,7 @@ def launches(model):
     return [kernel["name"] for kernel in json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]]
 
 
-@pytest.mark.parametrize("make", [gelu, softmax, residual])
+@pytest.mark.parametrize("make", [gelu, one_row, softmax, residual])
 @pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
 def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
     apart, feed, expected = deploy(command, tmp_path, make, "--debug", "--quantize", quantize, name="apart")
@@ -139,7 +159,7 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
         assert np.array_equal(results[0], reference)
 
 
-@pytest.mark.parametrize("make", [gelu, softmax, residual])
+@pytest.mark.parametrize("make", [gelu, one_row, softmax, residual])
 def test_every_mode_agrees(command, tmp_path, make):
     model, feed, _ = deploy(command, tmp_path, make, "--num_core", 2, "--quantize", "F16")
     (expected,) = InferenceSession(str(model)).run(None, feed)

@@ -8,9 +8,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
+
+/// Of the row of a matrix that has a single one.
+constexpr unsigned kNoClass = std::numeric_limits<unsigned>::max();
 
 static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
@@ -100,6 +105,11 @@ bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
   auto type = cast<RankedTensorType>(matrix.getType());
   classes = classesOf.lookup(matrix);
   extents.assign(type.getShape().begin(), type.getShape().end());
+  // Unit dimensions are gone: a single row has columns alone, and nothing is told apart by its row.
+  if (rows == 1 && classes.size() == 1) {
+    classes.insert(classes.begin(), kNoClass);
+    extents.insert(extents.begin(), 1);
+  }
   if (classes.size() < 2 || extents.back() != columns || type.getNumElements() != rows * columns)
     return false;
   unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
