@@ -4,6 +4,7 @@
 #include "pto_mlir/Cost/Cost.h"
 #include "pto_mlir/ISA/OperandList.h"
 
+#include <bit>
 #include <cmath>
 
 namespace pto_mlir::cost {
@@ -72,6 +73,17 @@ double Prices::productHead() const { return isa::infoOf(isa::Opcode::TMatmul).co
 double Prices::productStep(bool f32) const {
   const isa::Rate &rate = *isa::infoOf(isa::Opcode::TMatmul).cost;
   return f32 ? rate.more : rate.work;
+}
+
+double Prices::foldedRows(int64_t rows, int64_t cols, unsigned bytes) const {
+  double cycles = 0;
+  for (int64_t count = rows, half; count > 1; count = half) {
+    half = int64_t(std::bit_ceil(uint64_t(count)) / 2);
+    cycles += vector("tadd", count - half, cols, bytes);
+    if (count == rows && count != 2 * half)
+      cycles += vector("tmov", 2 * half - count, cols, bytes);
+  }
+  return cycles;
 }
 
 double Prices::vector(std::string_view mnemonic, int64_t rows, int64_t cols, unsigned bytes) const {

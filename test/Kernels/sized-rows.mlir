@@ -11,7 +11,11 @@ module attributes {pto.target_arch = "a3"} {
   // CHECK: pto.tstore
   // CHECK-LABEL: func.func private @k2_m_sized({{.*}}: i64, {{.*}}: i64)
   // CHECK: scf.for
-  // CHECK: pto.tcolsum
+  // The tile's rows, and zeros behind them, by halves.
+  // CHECK: pto.tfillpad
+  // CHECK: pto.subview {{.*}} sizes [32, 48]
+  // CHECK: pto.tadd
+  // CHECK: pto.subview {{.*}} sizes [16, 48]
   // CHECK: pto.tadd
   // CHECK: pto.texpands
   // CHECK: pto.tdiv
@@ -40,7 +44,8 @@ module attributes {pto.target_arch = "a3"} {
   // CHECK: %[[PART:.*]] = arith.remsi
   // CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[EACH]]
   // CHECK: arith.maxsi
-  // CHECK: pto.tcolsum
+  // CHECK: pto.tfillpad
+  // CHECK: pto.tadd
   // The rows of a matrix become its columns.
   // CHECK-LABEL: func.func private @k1_t_sized({{.*}}: i64)
   // CHECK: pto.make_tensor_view

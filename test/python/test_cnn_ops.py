@@ -337,6 +337,24 @@ def test_means_of_images(mode, tmp_path):
         assert np.array_equal(ours, theirs)  # the order of additions is independent of the cores
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_every_number_of_rows(mode, tmp_path):
+    """Rows are reduced by halves of their number: none is lost or taken twice, whatever it is, and columns may end
+    inside a block."""
+    counts = [2, 3, 4, 5, 7, 9, 31, 33, 63, 64, 65, 67, 130, 196]
+    net = Net(18, **{f"n{count}": [count, 37] for count in counts})
+    for count in counts:
+        net.add("ReduceSum", f"n{count}", i64(0), keepdims=0)
+        net.add("ReduceMax", f"n{count}", i64(0))
+    check(net, tmp_path, mode, 2)
+    feed = {name: rand(*shape, seed=i) for i, (name, shape) in enumerate(net.inputs.items())}
+    model = str(tmp_path / "m.pmodel")
+    for ours, theirs in zip(
+        *(InferenceSession(model, mode=way).run(None, feed) for way in ("functional", "checked")), strict=True
+    ):
+        assert np.array_equal(ours, theirs)
+
+
 def gather_of_a_shared_tensor():
     # The data of a gather is not an operand of its op, yet the producing kernel must come first.
     return [

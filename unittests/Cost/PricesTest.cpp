@@ -75,6 +75,14 @@ TEST(Prices, VectorInstructionsAreTheTables) {
   EXPECT_GT(a3.vector("tcolsum", 100, 128, 4), a3.vector("tcolsum", 100, 64, 4));
 }
 
+TEST(Prices, RowsAreAddedByHalves) {
+  Prices a3("a3");
+  // 32, 16, .. 1 rows added, each with a head and a tail of its own; the rows without a partner are copied first.
+  EXPECT_DOUBLE_EQ(a3.foldedRows(64, 64, 4), 6 * 24 + 2 * 63);
+  EXPECT_DOUBLE_EQ(a3.foldedRows(5, 64, 4), a3.vector("tmov", 3, 64, 4) + 3 * 24 + 2 * (1 + 2 + 1));
+  EXPECT_EQ(a3.foldedRows(1, 64, 4), 0);
+}
+
 TEST(Prices, AnOperationIsAHeadAndWhatItsElementsTake) {
   Prices a3("a3");
   EXPECT_EQ(a3.operation(), 24);

@@ -47,6 +47,8 @@ public:
   /// A vector instruction by its mnemonic, on its own, on tiles of rows x cols elements of `bytes` bytes without gaps;
   /// for reductions the shape is that of the source.
   double vector(std::string_view mnemonic, int64_t rows, int64_t cols, unsigned bytes) const;
+  /// The sum of a tile's rows as pto::foldRows takes it.
+  double foldedRows(int64_t rows, int64_t cols, unsigned bytes) const;
   /// One elementwise instruction of a chain in f32, of which each waits for the one before: what it costs beside its
   /// elements, and per element.
   double operation() const { return chainCycles; }

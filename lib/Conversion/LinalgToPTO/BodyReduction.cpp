@@ -1,6 +1,7 @@
 //===- BodyReduction.cpp - reductions of a linalg body --------------------------------===//
 
 #include "BodyEmitter.h"
+#include "pto_mlir/Dialect/PTO/IR/FoldRows.h"
 
 using namespace mlir;
 
@@ -28,6 +29,11 @@ void BodyEmitter::reduceTile(Binary kind, Value source, bool columns, Value part
     tile->release(scratch);
   } else {
     Value from = tile->work(source);
+    auto combine = [&](Value a, Value b, Value to) { tile->tileTile(kind, a, b, to); };
+    if (pto::canFoldRows(cast<pto::TileBufType>(from.getType()), kind == Binary::Add)) {
+      pto::foldRows(builder, loc, from, tile->validColumns(), partial, combine);
+      return;
+    }
     switch (kind) {
     case Binary::Add:
       builder.create<pto::TColSumOp>(loc, from, partial);

@@ -56,6 +56,11 @@ public:
   /// A mask tile with one bit per element.
   mlir::Value maskTile(Role role);
 
+  /// dst = a op b, of tiles of one shape.
+  void tileTile(Binary kind, mlir::Value a, mlir::Value b, mlir::Value dst);
+  /// The number of columns where it is known at run time only.
+  mlir::Value validColumns() const { return full.cols.dynamic; }
+
   mlir::Value scalar(mlir::Attribute constant);
   mlir::Value fillScalar(mlir::Attribute constant, mlir::Type element);
 
@@ -63,7 +68,6 @@ public:
   mlir::Location loc;
 
 private:
-  void tileTile(Binary kind, mlir::Value a, mlir::Value b, mlir::Value dst);
   void tileRow(Binary kind, mlir::Value a, mlir::Value row, mlir::Value dst);
   void tileColumn(Binary kind, mlir::Value a, mlir::Value column, mlir::Value dst);
   mlir::LogicalResult tileScalar(mlir::Operation *op, Binary kind, mlir::Value a, mlir::Attribute constant,

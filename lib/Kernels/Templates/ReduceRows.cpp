@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Template.h"
+#include "pto_mlir/Dialect/PTO/IR/FoldRows.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Support/MathExtras.h"
 
@@ -46,7 +47,13 @@ struct Reduction {
       e.b.create<Min>(e.loc, operands...);
   }
   void combine(Value x, Value y, Value to) { create<pto::TAddOp, pto::TMaxOp, pto::TMinOp>(x, y, to); }
-  void columns(Value from, Value to) { create<pto::TColSumOp, pto::TColMaxOp, pto::TColMinOp>(from, to); }
+  /// To one row, as a reduction of constant rows is: the same bits. `count`: valid columns.
+  void columns(Value from, Ix count, Value to) {
+    if (pto::canFoldRows(cast<pto::TileBufType>(from.getType()), adds()))
+      pto::foldRows(e.b, e.loc, from, e.value(count), to, [&](Value x, Value y, Value sum) { combine(x, y, sum); });
+    else
+      create<pto::TColSumOp, pto::TColMaxOp, pto::TColMinOp>(from, to);
+  }
   void row(Value from, Value scratch, Value to) {
     create<pto::TRowSumOp, pto::TRowMaxOp, pto::TRowMinOp>(from, scratch, to);
   }
@@ -93,7 +100,7 @@ struct Reduction {
         Ix done = e.mul(trip, kRows), height = e.extent(done, kRows, run), first = e.add(begin, done);
         Value tile = read(e.add(e.mul(batch, rows), first), column, kRows, width, height, count);
         Value part = e.valid(e.vec(1, width, e.b.getF32Type()), one, count);
-        columns(tile, part);
+        columns(tile, count, part);
         combine(e.valid(sums, one, count), part, e.valid(sums, one, count));
       });
       write(sums, width, target, column, count);

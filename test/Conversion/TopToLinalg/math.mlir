@@ -34,8 +34,8 @@ func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
 
 // Adjacent rows of pixels give columns for all cores; their partial sums are reduced in turn.
 // CHECK-LABEL: func.func @pool
-// CHECK: tensor.expand_shape {{.*}} into tensor<1x128x120x24xf32>
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x120x24xf32>)
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x120x128x24xf32>
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x128x24xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x24xf32>)
 // CHECK-NOT: "reduction"
 // CHECK: return

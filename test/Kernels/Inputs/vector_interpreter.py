@@ -9,7 +9,9 @@ import re
 import numpy as np
 
 TYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i8": np.uint8}
-TILE = re.compile(r"!pto\.tile_buf<vec, (\d+)x(\d+)x(\w+)(?:, valid=([\d?]+)x([\d?]+))?(, blayout=col_major)?>")
+TILE = re.compile(
+    r"!pto\.tile_buf<vec, (\d+)x(\d+)x(\w+)(?:, valid=([\d?]+)x([\d?]+))?(, blayout=col_major)?(?:, pad=\w+)?>"
+)
 
 
 class Tile:
@@ -159,6 +161,13 @@ class Core:
             part = Tile(line, source.memory, source.offset + row * source.cols * source.type.itemsize)
             part.rows, part.valid_rows, part.valid_cols = rows, min(rows, source.valid_rows - row), source.valid_cols
             return part
+        if name == "pto.subview":
+            source, row, col, *valid = operands
+            part = Tile(line.split("->")[1], source.memory, source.offset + row * source.cols * source.type.itemsize)
+            assert col == 0 and part.cols == source.cols and row + part.rows <= source.rows, line
+            if valid:
+                part.valid_rows, part.valid_cols = valid
+            return part
         if name == "pto.addptr":
             return operands[0][0], operands[0][1] + operands[1]
         if name == "pto.make_tensor_view":
@@ -199,6 +208,10 @@ class Core:
                 assert name != "trowexpand" or sources[0].valid_cols == 1, line
                 assert name != "tcolexpand" or sources[0].valid_rows == 1, line
                 out[...] = arrays[0]
+            elif name == "tfillpad":  # with zeros, what sums of rows take
+                assert "pad=1" in line, line
+                out[...] = 0
+                out[: sources[0].valid_rows, : sources[0].valid_cols] = arrays[0]
             elif name in UNARY:
                 out[...] = UNARY[name](arrays[0]).astype(out.dtype)
             elif name.startswith("tcolexpand"):

@@ -55,10 +55,11 @@ constexpr int64_t kManyRows = 1024;
 /// second, short sum. Costs in cycles of the busiest core when all of the chip's cores share the sums; the number of
 /// cores for which a model is compiled has no part in them, so that the order of additions is the same on any.
 int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Prices &prices) {
-  constexpr int64_t kWide = 64; // f32 elements of one repeat
+  constexpr int64_t kWide = 64, kTileRows = 64; // f32 elements of one repeat; rows that are added at a time
   auto sum = [&](int64_t height, int64_t width) {
     int64_t trips = llvm::divideCeil(images * llvm::divideCeil(width, kWide), prices.vectorCores());
-    double add = prices.vector("tcolsum", height, kWide, 4);
+    double add = double(height / kTileRows) * prices.foldedRows(kTileRows, kWide, 4) +
+                 prices.foldedRows(height % kTileRows, kWide, 4);
     return double(trips) * std::max(add, prices.transfer(cost::Way::ToUB, double(height * std::min(width, kWide) * 4)));
   };
   if (rows < kManyRows && columns >= kWide * 4)
