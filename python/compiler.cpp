@@ -206,11 +206,21 @@ NB_MODULE(_compiler, m) {
         auto made = orchestratePyPTO(std::string(program.c_str(), program.size()), function, today, processor, errors);
         if (!made)
           fail(errors);
-        return std::tuple(made->code, made->kernels, made->isCube,
+        return std::tuple(made->code, made->kernels, made->isCube, made->withQueues,
                           nb::bytes(made->program.data(), made->program.size()),
                           nb::bytes(made->returned.data(), made->returned.size()), made->extents);
       },
       nb::arg("program"), nb::arg("function"), nb::arg("today") = false, nb::arg("processor") = "");
+  m.def(
+      "form_pypto",
+      [](const nb::bytes &program, const std::string &processor) {
+        Errors errors;
+        auto made = formPyPTO(std::string(program.c_str(), program.size()), processor, errors);
+        if (!made)
+          fail(errors);
+        return nb::bytes(made->data(), made->size());
+      },
+      nb::arg("program"), nb::arg("processor") = "");
   m.def(
       "expand_pypto",
       [](const nb::bytes &program, const std::string &processor) {

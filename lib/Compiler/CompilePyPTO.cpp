@@ -95,10 +95,11 @@ std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, c
     auto api = today ? pypto::codegen::OrchestrationApi::Today : pypto::codegen::OrchestrationApi::March2026;
     auto made = pypto::codegen::GenerateOrchestration(read, read->GetFunction(function), api,
                                                       processor.empty() ? pto::defaultTarget().name : processor);
-    PyPTOOrchestration result{made.code, {}, {}, pypto::ir::serialize(made.kernels), {}, {}};
+    PyPTOOrchestration result{made.code, {}, {}, {}, pypto::ir::serialize(made.kernels), {}, {}};
     for (const pypto::ir::FunctionPtr &kernel : made.kernels->functions_) {
       result.kernels.push_back(kernel->name_);
       result.isCube.push_back(made.func_name_to_core_type.at(kernel->name_) == pypto::ir::CoreType::CUBE);
+      result.withQueues.push_back(made.with_queues.count(kernel->name_) > 0);
     }
     result.returned = pypto::ir::serialize(std::make_shared<const pypto::ir::Function>(
         function, made.returned, std::vector<pypto::ir::TypePtr>(),
@@ -200,6 +201,15 @@ static std::optional<PyPTOOptions> loweringOf(const ProgramOptions &options, Err
     return compilesAlone(group, options, *arch);
   };
   return lowering;
+}
+
+std::optional<std::string> formPyPTO(const std::string &program, const std::string &processor, Errors &errors) {
+  ProgramOptions options;
+  options.processor = processor;
+  std::optional<PyPTOOptions> lowering = loweringOf(options, errors);
+  if (!lowering)
+    return std::nullopt;
+  return collect(errors, [&] { return pypto::ir::serialize(formPyPTOGroups(readProgram(program), *lowering)); });
 }
 
 std::optional<std::string> listPyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {

@@ -65,6 +65,8 @@ void buildPlannedTextPipeline(OpPassManager &pm, const TextPipelineOptions &opti
     pm.addPass(pto::createPTOInsertBarriers());
   if (insertSync)
     pm.addPass(pto::createPTOInsertSync());
+  if (options.forLibrary)
+    pm.addPass(pto::createPTOQueuesForLibrary());
 }
 
 } // namespace pto_mlir

@@ -36,3 +36,15 @@ def test_texts_of_one_op_hold_what_the_list_says():
     assert kernels[0].arguments == ("f32*", "f32*", "f32*")
     assert "pto.taxpy ins(%a0, %a1 : !pto.tile_buf<vec, 16x64xf32>, f32) outs(%d :" in text
     assert text.count("pto.tload") == 2 and text.count("pto.tstore") == 1
+
+
+def test_tasks_of_both_kinds_of_core_agree_with_numpy():
+    """docs/task-verdicts.md, of scripts/compare_tasks.py."""
+    page = (ROOT / "docs/task-verdicts.md").read_text()
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")
+    ]
+    names = re.findall(r'^    "(\w+)": \(', (ROOT / "scripts/task_programs.py").read_text(), re.M)
+    assert [row[:2] for row in rows] == [[name, processor] for name in names for processor in ("a3", "a5")]
+    for row in rows:
+        assert all(re.fullmatch(r"within \de-0[5-9]", words) for words in row[2:]), row

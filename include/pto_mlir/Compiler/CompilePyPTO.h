@@ -23,14 +23,19 @@ struct PyPTOOrchestration {
   std::string code;
   std::vector<std::string> kernels; ///< by the numbers that the C++ calls them by
   std::vector<bool> isCube;
-  std::string program;  ///< bytes of a program of these kernels
-  std::string returned; ///< bytes of a function whose parameters are the arguments behind the orchestrator's
+  std::vector<bool> withQueues; ///< whether a task has memory for queues behind its tensors
+  std::string program;          ///< bytes of a program of these kernels
+  std::string returned;         ///< bytes of a function whose parameters are the arguments behind the orchestrator's
   std::vector<std::string> extents; ///< variables of extents: arguments behind all others in the calls of March 2026
 };
 
 /// The orchestrator `function` of a program; `today`: in today's calls, else those of March 2026. Errors as above.
 std::optional<PyPTOOrchestration> orchestratePyPTO(const std::string &program, const std::string &function, bool today,
                                                    const std::string &processor, Errors &errors);
+
+/// The bytes of a program with scopes of both kinds of core as groups, where they are one task (formPyPTOGroups).
+/// Errors as above.
+std::optional<std::string> formPyPTO(const std::string &program, const std::string &processor, Errors &errors);
 
 /// The bytes of a program as its kernels are compiled (expandPyPTO). Errors as above.
 std::optional<std::string> expandPyPTOProgram(const std::string &program, const std::string &processor, Errors &errors);

@@ -220,6 +220,11 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   return {std::move(kernels), orchestrator->hostModule(context)};
 }
 
+ir::ProgramPtr formPyPTOGroups(const ir::ProgramPtr &program, const PyPTOOptions &options) {
+  auto made = pypto_frontend::formMixedKernels(checkedProgram(program), options);
+  return made.several.empty() ? program : made.program;
+}
+
 std::string listPyPTOLaunches(MLIRContext &context, const ir::ProgramPtr &program, const PyPTOOptions &options) {
   using namespace pypto_frontend;
   auto [tiled, several] = runnableProgram(program, options);

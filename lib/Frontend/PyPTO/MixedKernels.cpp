@@ -159,7 +159,9 @@ private:
       if (!cores)
         return {};
       const isa::ArchInfo &arch = *isa::findArch(target.name);
-      Functions made{ofOneCore(cores->cube, arch), ofOneCore(cores->vector, arch), cores->group};
+      auto group = std::make_shared<ir::Function>(*cores->group);
+      group->attrs_.emplace_back(kFormedAttr, true);
+      Functions made{ofOneCore(cores->cube, arch), ofOneCore(cores->vector, arch), group};
       if (!isSafe(*made[1]))
         return {};
       auto alone = std::make_shared<const ir::Program>(made, kernel->name_, kernel->span_);

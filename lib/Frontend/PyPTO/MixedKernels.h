@@ -6,6 +6,9 @@
 
 namespace pto_mlir::pypto_frontend {
 
+/// On a group that a scope or kernel has become.
+inline constexpr const char *kFormedAttr = "of_scope";
+
 /// By the names of groups that no program has: the same as an orchestrator with one scope, which becomes several
 /// kernels. For launches whose tensors share memory in a way that queues do not order.
 using SeveralKernels = std::map<std::string, pypto::ir::FunctionPtr>;

@@ -59,6 +59,7 @@ pypto::codegen::OrchestrationResult OrchestrationText::result() const {
     result.func_name_to_id[now.kernels[id]->name_] = int(id);
     result.func_name_to_core_type[now.kernels[id]->name_] = pypto::codegen::InferFunctionCoreType(now.kernels[id]);
   }
+  result.with_queues = now.withQueues;
   result.kernels = std::make_shared<const ir::Program>(now.kernels, program->name_, program->span_);
   for (const EntryExtent &extent : open)
     result.extents.push_back(symbols.at(extent.name)->name_hint_);

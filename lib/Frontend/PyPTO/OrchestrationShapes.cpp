@@ -96,7 +96,8 @@ std::string OrchestrationText::stepOf(ir::NodeKind kind, const std::string &left
   std::string number = std::to_string(right);
   if (kind == ir::NodeKind::FloorDiv)
     return "floor_div(" + left + ", " + number + ")";
-  return "(" + left + (kind == ir::NodeKind::Sub ? " - " : " + ") + number + ")";
+  const char *sign = kind == ir::NodeKind::Sub ? " - " : kind == ir::NodeKind::Mul ? " * " : " + ";
+  return "(" + left + sign + number + ")";
 }
 
 /// Extents of the entry's tensors: variables in the order in which inputs, then outputs say them. What holds in every

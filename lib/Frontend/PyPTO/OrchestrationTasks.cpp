@@ -2,6 +2,7 @@
 #include "OrchestrationText.h"
 
 #include "Groups.h"
+#include "MixedKernels.h"
 #include "Plan.h"
 #include "TensorsToTiles.h"
 #include "TileNodes.h"
@@ -28,6 +29,27 @@ int OrchestrationText::numberOf(const ir::FunctionPtr &kernel) {
 ir::ParamDirection OrchestrationText::directionOf(const Named &tensor, ir::ParamDirection declared) const {
   bool isShared = loops || now.written.count(tensor.root) || now.inouts.count(tensor.root);
   return declared == ir::ParamDirection::Out && isShared ? ir::ParamDirection::InOut : declared;
+}
+
+/// Memory of a task for its queues, behind its tensors: each block has a part.
+TaskArgument OrchestrationText::queueMemory(const ir::Function &cube, const ir::Function &vector) {
+  int64_t words = queueSpaceOf(cube).words;
+  std::string size = said.blocks.empty() ? std::to_string(words) : stepOf(ir::NodeKind::Mul, said.blocks, words);
+  Named memory = create({size}, pypto::DataType::FP32, "gm_pipe_buffer", nullptr);
+  now.withQueues.insert({cube.name_, vector.name_});
+  return {memory.name, ir::ParamDirection::Out, memory.dtype, true};
+}
+
+/// The kernels of a scope that became one task are ordered by their queues only, so no tensor that one of them writes
+/// is passed twice.
+void OrchestrationText::checkIndependent(const ir::Function &group, const Values &arguments,
+                                         const ir::Span &span) const {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (size_t j = 0; j < arguments.size(); ++j)
+      if (i != j && arguments[i].isTensor && arguments[j].isTensor && arguments[i].root == arguments[j].root &&
+          group.param_directions_[i] != ir::ParamDirection::In)
+        fail(span, group.name_ + ": arguments " + group.params_[i]->name_hint_ + " and " +
+                       group.params_[j]->name_hint_ + " share memory; it is no task of both kinds of core");
 }
 
 void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &arguments, const ir::Span &span) {
@@ -59,17 +81,23 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
     if (direction != ir::ParamDirection::In)
       written.push_back(argument.root);
   }
-  tensors.insert(tensors.end(), numbers.begin(), numbers.end());
   if (kernel->func_type_ == ir::FunctionType::Group) {
     auto [cube, vector] = sidesOf(*kernel);
     int first = numberOf(cube), second = numberOf(vector);
-    if (queueSpaceOf(*cube).words) {
+    bool areOne = queueSpaceOf(*cube).words > 0;
+    if (areOne && ir::FindAttr(kernel->attrs_, kFormedAttr))
+      checkIndependent(*kernel, arguments, span);
+    if (areOne && !pto::findTarget(arch.name)->directTiles)
+      tensors.push_back(queueMemory(*cube, *vector));
+    tensors.insert(tensors.end(), numbers.begin(), numbers.end());
+    if (areOne) {
       withPlace(span, [&] { api->submitBoth(now.tasks++, first, second, kernel->name_, tensors, said); });
     } else { // nothing that they wait for: one after the other
       api->submit(now.tasks++, first, cube->name_, ir::CoreType::CUBE, tensors, said);
       api->submit(now.tasks++, second, vector->name_, ir::CoreType::VECTOR, tensors, said);
     }
   } else {
+    tensors.insert(tensors.end(), numbers.begin(), numbers.end());
     int id = numberOf(kernel);
     api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors, said);
   }

@@ -64,6 +64,7 @@ private:
     std::map<std::string, pypto::ir::VarPtr> made; ///< by root: tensors that the entry creates
     std::set<std::string> names, written, inouts;  ///< roots, for the last two
     std::vector<pypto::ir::FunctionPtr> kernels;   ///< by their numbers
+    std::set<std::string> withQueues;              ///< those whose tasks have memory for queues
     int tasks = 0;
   };
 
@@ -126,6 +127,8 @@ private:
   bool callsOneKindOfCore(const pypto::ir::ClusterScopeStmt &scope) const;
   void launchBlocks(const pypto::ir::SpmdScopeStmt &scope);
   void submit(const pypto::ir::FunctionPtr &kernel, const Values &arguments, const pypto::ir::Span &span);
+  TaskArgument queueMemory(const pypto::ir::Function &cube, const pypto::ir::Function &vector);
+  void checkIndependent(const pypto::ir::Function &group, const Values &arguments, const pypto::ir::Span &span) const;
   /// The call that a statement is, and the program's function that it calls; null where there is none.
   std::pair<pypto::ir::CallPtr, pypto::ir::FunctionPtr> calledBy(const pypto::ir::StmtPtr &stmt) const;
   /// The functions of the cube core and of the vector cores that a Group calls.

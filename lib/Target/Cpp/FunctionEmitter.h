@@ -1,5 +1,5 @@
 // One pto function as C++. The parts: Expressions.cpp (scalars), Calls.cpp (ops of the library), Tiles.cpp, Views.cpp
-// (declarations), Statements.cpp (blocks and control flow), Functions.cpp (heads and prologues).
+// (declarations), Queues.cpp, Statements.cpp (blocks and control flow), Functions.cpp (heads and prologues).
 #ifndef PTO_MLIR_LIB_TARGET_CPP_FUNCTIONEMITTER_H
 #define PTO_MLIR_LIB_TARGET_CPP_FUNCTIONEMITTER_H
 
@@ -70,6 +70,12 @@ private:
   // CoreSync.cpp
   llvm::LogicalResult raiseSemaphore(pto::SyncSetOp op);
   llvm::LogicalResult awaitSemaphore(pto::SyncWaitOp op);
+
+  // Queues.cpp
+  llvm::LogicalResult openQueue(mlir::Operation *op);
+  llvm::LogicalResult queueCall(mlir::Operation *op, llvm::StringRef callee, mlir::Value queue, mlir::Value tile,
+                                int64_t split);
+  llvm::LogicalResult popTile(pto::TPopOp op);
 
   // Calls.cpp
   llvm::LogicalResult libraryCall(mlir::Operation *op);

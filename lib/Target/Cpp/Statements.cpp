@@ -105,13 +105,24 @@ LogicalResult FunctionEmitter::statement(Operation *op) {
       })
       .Case([&](pto::AllocTileOp alloc) { return allocTile(alloc); })
       .Case([&](pto::DeclareTileOp declared) {
-        return declareTile(declared.getResult(), declared.getResult().getType(), "", "", "");
+        pto::TileBufType type = declared.getResult().getType();
+        return declareTile(declared.getResult(), type, std::to_string(type.getRows()), std::to_string(type.getCols()),
+                           "");
       })
+      .Case<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>([&](auto) { return openQueue(op); })
+      .Case([&](pto::TPushOp push) {
+        return queueCall(op, "TPUSH", push.getPipeHandle(), push.getTile(), push.getSplit());
+      })
+      .Case([&](pto::TPopOp pop) { return popTile(pop); })
+      .Case([&](pto::TFreeOp free) { return queueCall(op, "TFREE", free.getPipeHandle(), {}, free.getSplit()); })
       .Case<pto::TAssignOp>([&](auto alias) { return aliasTile(op, alias.getSource()); })
       .Case<pto::TReshapeOp, pto::BitcastOp>([&](auto alias) { return aliasTile(op, alias.getSrc()); })
       .Case<pto::SubsetOp, pto::SubViewOp>(
           [&](auto part) { return partOfTile(op, part.getSource(), part.getOffsets()[0], part.getOffsets()[1]); })
-      .Case([&](pto::SetValidShapeOp set) { return setValidShape(set); })
+      .Case([&](pto::SetValidShapeOp set) {
+        auto pop = dyn_cast_or_null<pto::TPopOp>(op->getPrevNode());
+        return pop && pop.getTile() == set.getSource() ? success() : setValidShape(set); // the pop has it
+      })
       .Case([&](pto::DeclareEventIdArrayOp array) {
         texts[array.getArray()] = nameFor(array.getArray());
         out.line("int64_t " + text(array.getArray()) + "[" + Twine(array.getArray().getType().getSize()) + "] = {};");

@@ -2,6 +2,7 @@
 
     ptoas/F.pto, F.cpp                            each kernel, and its C++
     kernels/aiv/F.cpp, kernels/aic/F.cpp          that C++ behind `kernel_entry`
+    ptoas/GROUP.pto, GROUP.cpp                    both functions of a task of both kinds of core
     orchestration/F.cpp                           what submits the kernels (pto_orchestration_api.h)
     kernel_config.py                              what a runtime has to know of them
     debug/run.py                                  runs the tree on the simulated device
@@ -34,6 +35,7 @@ class KernelFile:
     core: str  # "aiv", "aic"
     function: object
     group: str = ""  # of functions that run together: the task
+    queues: bool = False  # whether the task has memory for queues behind its tensors
 
     @property
     def source(self) -> str:
@@ -67,7 +69,7 @@ def orchestration_of(program, function, today=False, processor="") -> Orchestrat
     from pto_mlir import _compiler
 
     try:
-        code, names, cube, held, returned, extents = _compiler.orchestrate_pypto(
+        code, names, cube, queues, held, returned, extents = _compiler.orchestrate_pypto(
             ir.serialize(program), function.name, today, processor
         )
     except _compiler.CompileError as error:
@@ -76,8 +78,8 @@ def orchestration_of(program, function, today=False, processor="") -> Orchestrat
     functions = {each.name: each for each in ir.deserialize(held).functions.values()}
     group = {each: name for name, members in groups_of(program).items() for each in members}
     kernels = [
-        KernelFile(name, number, "aic" if is_cube else "aiv", functions[name], group.get(name, ""))
-        for number, (name, is_cube) in enumerate(zip(names, cube, strict=True))
+        KernelFile(name, number, "aic" if is_cube else "aiv", functions[name], group.get(name, ""), has_queues)
+        for number, (name, is_cube, has_queues) in enumerate(zip(names, cube, queues, strict=True))
     ]
     return Orchestration(
         function.name,
@@ -169,12 +171,17 @@ def open_extents(function):
     return {name: found[name] for name in names}
 
 
-def generate_arg_unpacking(function):
-    """(lines of C++ that read the arguments of `kernel_entry`, the names that they give): tensors, numbers, extents."""
+_QUEUES = "gm_pipe_buffer"
+
+
+def generate_arg_unpacking(function, queues=False):
+    """(lines of C++ that read the arguments of `kernel_entry`, the names that they give): tensors, numbers, extents.
+    `queues`: memory for queues is a tensor behind all others, and the last argument of the function."""
     lines, names = [], []
     tensors, numbers = _parts(function)
-    for index, param in enumerate(tensors):
-        name, kind = param.name, param.type.dtype.to_c_type_string()
+    read = [(each.name, each.type.dtype.to_c_type_string()) for each in tensors]
+    read += [(_QUEUES, "float")] if queues else []
+    for index, (name, kind) in enumerate(read):
         lines += [
             f"    // Unpack tensor: {name}",
             f"    __gm__ Tensor* {name}_tensor = reinterpret_cast<__gm__ Tensor*>(args[{index}]);",
@@ -183,7 +190,8 @@ def generate_arg_unpacking(function):
             "",
         ]
         names.append(name)
-    for index, param in enumerate(numbers, len(tensors)):
+    names = names[: len(tensors)]
+    for index, param in enumerate(numbers, len(read)):
         name, dtype = param.name, param.type.dtype
         kind = dtype.to_c_type_string()
         held = "float" if dtype.is_float() else kind  # numbers of 16-bit floats are f32 in a task
@@ -202,6 +210,7 @@ def generate_arg_unpacking(function):
         name = extent if extent not in names else f"{extent}_extent"
         lines.append(f"    int64_t {name} = {text};")
         names.append(name)
+    names += [_QUEUES] if queues else []
     return "\n".join(lines), names
 
 
@@ -223,9 +232,9 @@ using namespace pto;
 """
 
 
-def generate_kernel_wrapper(function, ptoas_text) -> str:
+def generate_kernel_wrapper(function, ptoas_text, queues=False) -> str:
     """The file of a kernel: the assembler's C++, then `kernel_entry(__gm__ int64_t* args)` that calls it."""
-    unpack, names = generate_arg_unpacking(function)
+    unpack, names = generate_arg_unpacking(function, queues)
     code = preprocess_ptoas_output(ptoas_text)
     if not re.search(rf"\b{re.escape(function.name)}\s*\(", code):
         raise RuntimeError(f"the C++ has no function {function.name}")
@@ -239,18 +248,22 @@ def generate_kernel_wrapper(function, ptoas_text) -> str:
     )
 
 
-def kernel_texts(function, processor, folder, ptoas=None):
-    """(.pto, C++) of one kernel, through files in `folder`. ParserError, RuntimeError."""
+def kernel_texts(functions, processor, folder, ptoas=None):
+    """(.pto, C++) of one kernel, or of both functions of a task, through files in `folder`. ParserError,
+    RuntimeError."""
     from pypto.ir.compiled_program import compile_to
 
-    program = ir.Program([function], function.name, function.span)
-    source, target = Path(folder) / f"{function.name}.pto", Path(folder) / f"{function.name}.cpp"
-    source.write_text(codegen.PTOCodegen().generate(program, "today"))
+    name = functions[0].name
+    program = ir.Program(functions, name, functions[0].span)
+    source, target = Path(folder) / f"{name}.pto", Path(folder) / f"{name}.cpp"
+    # Queues of a task are those of the processor.
+    printer = codegen.PTOCodegen(processor=processor) if processor and len(functions) > 1 else codegen.PTOCodegen()
+    source.write_text(printer.generate(program, "today"))
     if ptoas:
         return source.read_text(), run_ptoas(ptoas, source, target)
     compile_to(program, target, processor)
     text = target.read_text()
-    if len(re.findall(r"__global__\s+AICORE", text)) != 1:
+    if len(re.findall(r"__global__\s+AICORE", text)) != len(functions):
         raise RuntimeError("the kernel is one of cube and vector cores together, which has no single entry")
     return source.read_text(), text
 
@@ -277,7 +290,7 @@ def config_text(orchestration, today) -> str:
     for kernel in orchestration.kernels:
         row = {"func_id": kernel.func_id, **({"name": kernel.name} if today else {}), "source": kernel.source}
         if kernel.group:
-            row |= {"group": kernel.group, "queue_words": queue_words(kernel.function)}
+            row |= {"group": kernel.group, **({"queues": True} if kernel.queues else {})}
         if open_extents(kernel.function):  # of the tensors, which say the extents
             row["shapes"] = [_argument(each)[2] for each in _parts(kernel.function)[0]]
         lines.append(f"    {row | {'core_type': kernel.core}!r},")
@@ -303,11 +316,36 @@ def orchestrators(program):
     return [each for each in program.functions.values() if each.func_type == ir.FunctionType.Orchestration]
 
 
+def formed_groups(program, today, processor):
+    """The program with scopes of both kinds of core as groups, where they are one task of today's calls; the program
+    itself where the compiler reports an error, which its orchestration has as well."""
+    from pto_mlir import _compiler
+
+    if not today:
+        return program
+    try:
+        return ir.deserialize(_compiler.form_pypto(ir.serialize(program), processor))
+    except _compiler.CompileError:
+        return program
+
+
+def _orchestrated(program, today, processor):
+    """(the orchestration of the only orchestrator, the program that it is of). With groups where their launches allow
+    it. ValueError."""
+    formed = formed_groups(program, today, processor)
+    for each in (formed, program):
+        try:
+            return orchestration_of(each, orchestrators(each)[0], today, processor), each
+        except ValueError:
+            if each is program:
+                raise
+    raise AssertionError("one of both is the program itself")
+
+
 def orchestration_files(program, today=False, processor=""):
     """Path -> text of what is beside the kernels; nothing where the program has no orchestrator."""
     program = ir.with_orchestrators(program)
-    mains = orchestrators(program)
-    return _around(orchestration_of(program, mains[0], today, processor), today) if mains else {}
+    return _around(_orchestrated(program, today, processor)[0], today) if orchestrators(program) else {}
 
 
 def tree_files(program, today=False, processor="", ptoas=None):
@@ -320,33 +358,35 @@ def tree_files(program, today=False, processor="", ptoas=None):
         left_out["orchestration"] = f"several orchestrators: {', '.join(each.name for each in mains)}"
     elif mains:
         try:
-            orchestration = orchestration_of(program, mains[0], today, processor)
+            orchestration, program = _orchestrated(program, today, processor)
         except ValueError as error:
             left_out["orchestration"] = str(error).splitlines()[0]
         else:
             kernels = orchestration.kernels
             files |= _around(orchestration, today)
     groups = groups_of(program)
-    for name, members in groups.items():
-        text, reason = group_text(program, members)
-        if reason:
-            left_out[name] = reason
-            continue
-        files[f"ptoas/{name}.pto"] = text
-        files |= {f"kernels/{core}/{each}.pto": text for core, each in zip(("aic", "aiv"), members, strict=True)}
-        left_out[f"{name}.cpp"] = f"{name} is one task of both kinds of core, whose C++ has no single entry"
     together = {each for members in groups.values() for each in members}
+    parts = [(name, [program.functions[each] for each in members]) for name, members in groups.items()]
+    parts += [(each.name, [each.function]) for each in kernels if each.name not in together]
+    rows = {each.name: each for each in [*_alone(program), *kernels]}
     with tempfile.TemporaryDirectory() as folder:
-        for kernel in (each for each in kernels if each.name not in together):
+        for name, functions in parts:
             try:
-                pto, cpp = kernel_texts(kernel.function, processor, folder, ptoas)
-                wrapper = generate_kernel_wrapper(kernel.function, cpp)
+                made = _kernel_files(name, functions, rows, processor, folder, ptoas)
             except (ParserError, ValueError, RuntimeError) as error:
-                left_out[kernel.name] = str(error).splitlines()[0]
-                continue
-            files[f"ptoas/{kernel.name}.pto"], files[f"ptoas/{kernel.name}.cpp"] = pto, cpp
-            files[kernel.source] = wrapper
+                left_out[name] = str(error).splitlines()[0]
+            else:
+                files |= made
     return files, left_out
+
+
+def _kernel_files(name, functions, rows, processor, folder, ptoas):
+    """The files of a kernel, or of both functions of a task. ParserError, ValueError, RuntimeError."""
+    pto, cpp = kernel_texts(functions, processor, folder, ptoas)
+    files = {f"ptoas/{name}.pto": pto, f"ptoas/{name}.cpp": cpp}
+    for function in functions:
+        files[rows[function.name].source] = generate_kernel_wrapper(function, cpp, "gm_slot_buffer" in pto)
+    return files
 
 
 def groups_of(program) -> dict:
@@ -358,24 +398,13 @@ def groups_of(program) -> dict:
         called = [name for name in re.findall(r"self\.(\w+)\(", ir.python_print(group)) if name in program.functions]
         kinds = {program.functions[name].func_type: name for name in called}
         sides = [kinds.get(kind) for kind in (ir.FunctionType.AIC, ir.FunctionType.AIV)]
-        if all(sides) and queue_words(program.functions[sides[0]]):
+        if all(sides) and has_queues(program.functions[sides[0]]):
             found[group.name] = sides
     return found
 
 
-def queue_words(function) -> int:
-    """Words of memory that the queues of a function take for a block, where tiles travel through global memory."""
-    opened = re.findall(r"initialize_pipe\(.*?slot_size=(\d+)(?:.*?\bid=(\d+))?", ir.python_print(function))
-    return sum({number: 8 * int(size) // 4 for size, number in opened}.values())
-
-
-def group_text(program, members):
-    """(the `.pto` of functions that run together, "") or ("", why there is none)."""
-    try:
-        held = ir.Program([program.functions[name] for name in members], program.name, program.span)
-        return codegen.PTOCodegen().generate(held, "today"), ""
-    except (ParserError, ValueError, RuntimeError) as error:
-        return "", str(error).splitlines()[0]
+def has_queues(function) -> bool:
+    return "initialize_pipe(" in ir.python_print(function)
 
 
 def before_assembler(files):
@@ -384,7 +413,11 @@ def before_assembler(files):
     for path in files:
         if parts := re.fullmatch(r"(.*/|)kernels/(\w+)/(\w+)\.cpp", path):
             folder, core, name = parts.groups()
-            found[f"{folder}kernels/{core}/{name}.pto"] = files[f"{folder}ptoas/{name}.pto"]
+            found[f"{folder}kernels/{core}/{name}.pto"] = next(
+                text
+                for source, text in files.items()
+                if re.fullmatch(rf"{re.escape(folder)}ptoas/\w+\.pto", source) and f"func.func @{name}(" in text
+            )
     return found
 
 

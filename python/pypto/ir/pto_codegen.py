@@ -29,7 +29,6 @@ def generate(program, output_dir, skip_ptoas=False, *, today=False, processor=""
     if skip_ptoas:
         kept = {path: text for path, text in files.items() if re.match(r"orchestration/|kernels/.*pto$", path)}
         files = kept | before_assembler(files)
-        failed = {name: reason for name, reason in failed.items() if not name.endswith(".cpp")}
     for path, text in files.items():
         if path.startswith("ptoas/"):
             target = Path(output_dir) / path

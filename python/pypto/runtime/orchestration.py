@@ -152,12 +152,14 @@ def compile_orchestration(source, target):
 
 class OrchestrationTree:
     """A tree that is ready to run: `tree(*arguments)` in the order of the orchestrator's parameters, outputs in place;
-    tensors that it returns besides follow. Kernels come from ptoas/F.pto.
+    tensors that it returns besides follow. Kernels come from ptoas/F.pto, but for those that `compiled` has by name
+    (for tasks of both kinds of core, the group's): objects with a `name` and `run_words(words, blocks)`, which get what
+    `kernel_entry` does.
 
     ValueError, RuntimeError for a tree that lacks files or does not compile; TypeError, ValueError for other arguments.
     """
 
-    def __init__(self, folder, processor=""):
+    def __init__(self, folder, processor="", compiled=None):
         from pto_mlir.config import library_dir
         from pto_mlir.runtime import Kernel
         from pto_mlir.tools.native import program_output
@@ -172,22 +174,25 @@ class OrchestrationTree:
         self._tasks = ctypes.CDLL(str(library_dir() / "libpto_tasks.so"))
         self._tasks.pto_tasks_last_error.restype = ctypes.c_char_p
         self._entry = ctypes.CDLL(str(library))[self.config["ORCHESTRATION"]["function_name"]]
-        self._kernels, self._queue_words, self._shapes = [], [], []
+        self._kernels, self._queues, self._shapes = [], [], []
         for row in sorted(self.config["KERNELS"], key=lambda row: row["func_id"]):
             name = row.get("group") or Path(row["source"]).stem
-            source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
-            if not source.is_file():
-                raise ValueError(f"{source}: no such file; kernel {name} was left out")
-            chosen = ["--processor", processor] if processor else []
-            program_output("pto-compile", [str(source), *chosen, "-o", str(target)])
-            # What runs a task of both kinds of core is registered for each of its functions.
-            self._kernels.append(Kernel(target) if "group" in row else Kernel(target, name))
-            self._queue_words.append(row.get("queue_words", 0))
+            if compiled and name in compiled:
+                self._kernels.append(compiled[name])
+            else:
+                source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
+                if not source.is_file():
+                    raise ValueError(f"{source}: no such file; kernel {name} was left out")
+                chosen = ["--processor", processor] if processor else []
+                program_output("pto-compile", [str(source), *chosen, "-o", str(target)])
+                # What runs a task of both kinds of core is registered for each of its functions.
+                self._kernels.append(Kernel(target) if "group" in row else Kernel(target, name))
+            self._queues.append(row.get("queues", False))
             self._shapes.append({str(i): _tensor_type(each) for i, each in enumerate(row.get("shapes", []))})
 
     def __call__(self, *arguments):
         values = self._read(arguments)
-        run = _Run(self._tasks, self._kernels, self._queue_words, self._shapes)
+        run = _Run(self._tasks, self._kernels, self._queues, self._shapes)
         try:
             run.execute(self._entry, values, self._today)
         finally:
@@ -218,12 +223,12 @@ def _tensor_type(shape):
 class _Run:
     """One run: a task runtime with the kernels, and memory that lives until it ends."""
 
-    def __init__(self, library, kernels, queue_words, shapes):
+    def __init__(self, library, kernels, queues, shapes):
         self._library, self._memory, self._error = library, [], None
         self._tasks = ctypes.c_void_p()
         options = _Options(cores=(ctypes.c_uint32 * 4)(1, 2, 1, 0))
         self._check(library.pto_tasks_create(ctypes.byref(options), ctypes.byref(self._tasks)))
-        self._bodies = [_Body(self._body(*each)) for each in zip(kernels, queue_words, shapes, strict=True)]
+        self._bodies = [_Body(self._body(*each)) for each in zip(kernels, queues, shapes, strict=True)]
         self._ids = (ctypes.c_uint32 * max(1, len(kernels)))()
         for index, (kernel, body) in enumerate(zip(kernels, self._bodies, strict=True)):
             number = ctypes.c_uint32()
@@ -246,23 +251,27 @@ class _Run:
             return None
         return self._memory[-1].ctypes.data
 
-    def _body(self, kernel, queue_words, types):
+    def _body(self, kernel, has_queues, types):
         def body(_, called):
             try:
                 call = called.contents
                 table = ctypes.cast(call.args[call.num_args - 1], ctypes.POINTER(_Tensor))
+                if hasattr(kernel, "run_words"):
+                    if call.block == 0:
+                        kernel.run_words(_entry_words(call, table), call.num_blocks)
+                    return 0
                 given = []
                 for index in range(call.num_args - 1):
                     tensor = table[index]
                     given.append(tensor.array() if tensor.address else _word(call.args[index]))
                 tensors = [each for each in given if isinstance(each, np.ndarray)]
+                queues = [given.pop(len(tensors) - 1)] if has_queues else []  # behind all others for the kernel
                 if types:
-                    sizes = sizes_of(kernel.name, types, {str(i): each.shape for i, each in enumerate(tensors)})
+                    shapes = {name: each.shape for name, each in zip(types, tensors, strict=False)}
+                    sizes = sizes_of(kernel.name, types, shapes)
                     given += [sizes[name] for name in open_names(types.values())]
-                if queue_words and kernel.pointers > len(tensors):  # tiles travel through global memory
-                    given.append(np.zeros(queue_words * call.num_blocks, np.float32))
                 if call.block == 0:
-                    kernel.run(*given, blocks=call.num_blocks)
+                    kernel.run(*given, *queues, blocks=call.num_blocks)
             except Exception as error:  # a callback must not raise
                 self._error = self._error or f"kernel {kernel.name}: {error}"
                 return 1
@@ -302,6 +311,15 @@ def _bits(number) -> int:
     if isinstance(number, float):
         return int(np.float32(number).view(np.uint32))
     return int(number) & (2**64 - 1)
+
+
+def _entry_words(call, table):
+    """The arguments of a task as `kernel_entry` reads them: addresses of `Tensor`s, numbers."""
+    words = (ctypes.c_int64 * max(1, call.num_args - 1))()
+    for index in range(call.num_args - 1):
+        tensor = table[index]
+        words[index] = ctypes.addressof(tensor) if tensor.address else _word(call.args[index])
+    return words
 
 
 def _word(bits) -> int:

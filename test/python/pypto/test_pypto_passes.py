@@ -51,8 +51,7 @@ def kinds(program):
 
 
 def test_a_file_for_each_step(tmp_path):
-    with pytest.warns(UserWarning, match="two kernels are called sums"):
-        compiled = ir.compile(Mixed, output_dir=tmp_path)
+    compiled = ir.compile(Mixed, output_dir=tmp_path)
     steps = read(compiled.output_dir / "passes_dump")
     assert list(steps) == FILES
     assert list(kinds(steps[FILES[0]])) == ["main"]

@@ -82,6 +82,17 @@ def PTOJoinCores : Pass<"pto-join-cores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PTOQueuesForLibrary : Pass<"pto-queues-for-library", "::mlir::ModuleOp"> {
+  let summary = "queues as the C++ library has them";
+  let description = [{
+    Queues become values, as by pto-join-cores, and `nosplit` where their tiles are whole; the functions stay. Reserved buffers, which
+    pto-place-reserved has placed, become numbers. With whole tiles the first vector core of a block alone stores; where engines await flags
+    of one core (a5), the library serves that core only, so it alone runs the function. What the library divides otherwise is an error: odd
+    extents on the way to the cube core, whole tiles beside halves in one function of a5.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def PTOOrderCores : Pass<"pto-order-cores", "::mlir::ModuleOp"> {
   let summary = "synchronise the cores of a kernel written without cores";
   let description = [{

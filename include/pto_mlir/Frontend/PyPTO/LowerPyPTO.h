@@ -65,6 +65,10 @@ struct PyPTOModules {
 PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
                                const PyPTOOptions &options = {});
 
+/// The program whose orchestrators call a Group for each scope of both kinds of core that is one task
+/// (`options.compiles`); the same one where there is none. Throws as lowerPyPTO.
+pypto::ir::ProgramPtr formPyPTOGroups(const pypto::ir::ProgramPtr &program, const PyPTOOptions &options);
+
 /// Gets the program behind a step, by the name that the public compiler's pass has.
 using PyPTOPassObserver = std::function<void(const char *pass, const pypto::ir::ProgramPtr &program)>;
 

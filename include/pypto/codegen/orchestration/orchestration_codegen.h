@@ -5,6 +5,7 @@
 #include "pypto/ir/program.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ struct OrchestrationResult {
   std::string code;
   std::map<std::string, int> func_name_to_id; ///< of kernels, in order of their first use
   std::map<std::string, ir::CoreType> func_name_to_core_type;
-  ir::ProgramPtr kernels;           ///< the kernels by these ids; scopes of the orchestrator are outlined
-  std::vector<ir::VarPtr> returned; ///< tensors that are made on the way and returned: arguments behind the parameters
-  std::vector<std::string> extents; ///< variables of the parameters' extents, in the order of the C++
+  std::set<std::string> with_queues; ///< kernels whose tasks have memory for queues behind their tensors
+  ir::ProgramPtr kernels;            ///< the kernels by these ids; scopes of the orchestrator are outlined
+  std::vector<ir::VarPtr> returned;  ///< tensors that are made on the way and returned: arguments behind the parameters
+  std::vector<std::string> extents;  ///< variables of the parameters' extents, in the order of the C++
 };
 
 /// The core that a kernel runs on: CUBE where it has tiles of the cube core's memories.

@@ -54,14 +54,8 @@ LogicalResult QueueLowering::run() {
     });
     return success();
   }
-  // Both vector cores compute the same values; only the first one stores them.
-  bool asksWhich = func.walk([](GetSubBlockIdxOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (usesWhole && !isCube && !asksWhich) {
-    SmallVector<Operation *> stores;
-    func.walk([&](TStoreOp store) { stores.push_back(store); });
-    for (Operation *store : stores)
-      byFirstOnly(store);
-  }
+  if (usesWhole && !isCube)
+    storeByFirstCore(func);
   OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
   Counts counts(queues.size() * kCounts, b.create<arith::ConstantIndexOp>(func.getLoc(), 0));
   if (failed(lowerBlock(func.getBody().front(), counts)))

@@ -88,6 +88,11 @@ struct Queue {
   }
 };
 
+/// The store becomes one of the first vector core of a block: with whole tiles both hold the same.
+void byFirstCore(mlir::Operation *store);
+/// So do all stores of a vector function that does not ask which core it is on.
+void storeByFirstCore(mlir::func::FuncOp func);
+
 /// Bytes of a reserved buffer: what it declares, or what the tiles of its queues take, if that is more.
 int64_t getReservedBytes(ReserveBufferOp reserve, const Target &arch);
 

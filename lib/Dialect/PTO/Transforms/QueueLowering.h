@@ -79,7 +79,6 @@ private:
   void raise(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, int64_t flag);
   mlir::Value slotView(mlir::OpBuilder &b, mlir::Location loc, const Side &side, mlir::Value count, TileBufType tile,
                        int64_t split, mlir::Type &type, mlir::Value valid = {});
-  void byFirstOnly(mlir::Operation *store);
   mlir::LogicalResult checkFit(mlir::Operation *op, const Side &side, TileBufType tile, int64_t split);
   mlir::LogicalResult collect();
   mlir::LogicalResult eraseDead();

@@ -5,14 +5,23 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// With whole tiles both vector cores hold the same; the first one stores.
-void QueueLowering::byFirstOnly(Operation *store) {
+void pto_mlir::pto::byFirstCore(Operation *store) {
   OpBuilder b(store);
   Value lane = b.create<GetSubBlockIdxOp>(store->getLoc());
   Value isFirst = b.create<arith::CmpIOp>(store->getLoc(), arith::CmpIPredicate::eq, lane,
                                           b.create<arith::ConstantIntOp>(store->getLoc(), 0, 64));
   auto branch = b.create<scf::IfOp>(store->getLoc(), isFirst, /*withElse=*/false);
   store->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+void pto_mlir::pto::storeByFirstCore(func::FuncOp func) {
+  bool asksWhich = func.walk([](GetSubBlockIdxOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (asksWhich)
+    return;
+  SmallVector<Operation *> stores;
+  func.walk([&](TStoreOp store) { stores.push_back(store); });
+  for (Operation *store : stores)
+    byFirstCore(store);
 }
 
 /// The tile goes to its slot in the other core's memory: from L0C to the vector cores' UB, halved or to both, or from
@@ -57,7 +66,7 @@ void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, V
   }
   auto insert = b.create<TInsertOp>(loc, op.getTile(), row, col, to);
   if (split == 0)
-    byFirstOnly(insert);
+    byFirstCore(insert);
 }
 
 LogicalResult QueueLowering::push(TPushOp op, Value count) {
@@ -89,7 +98,7 @@ LogicalResult QueueLowering::push(TPushOp op, Value count) {
     Value view = slotView(b, loc, side, count, tile, split, type);
     auto store = b.create<TStoreOp>(loc, op.getTile(), view);
     if (!isCube && split == 0)
-      byFirstOnly(store);
+      byFirstCore(store);
   }
   b.setInsertionPoint(op);
   raise(b, loc, pipe, side.dataFlag);

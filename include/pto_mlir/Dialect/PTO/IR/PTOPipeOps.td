@@ -6,11 +6,11 @@ include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 // What front ends write: one queue per direction and function, named by the function's side.
 
-class PTO_OfQueues
-    : PTO_NoInsn<"pto-lower-pipes makes copies and flags of it">,
-      PTO_NoCpp<"queues between cores are not written as C++ yet">;
+class PTO_OfQueues : PTO_NoInsn<"pto-lower-pipes makes copies and flags of it">;
+class PTO_OfFrontQueues : PTO_OfQueues, PTO_NoCpp<"pto-queues-for-library has to come first">;
+class PTO_QueueValue : PTO_OfQueues, PTO_CppByEmitter;
 
-class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic>, PTO_OfQueues {
+class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic>, PTO_OfFrontQueues {
   let summary = "open the queues of a " # side # " kernel: dir_mask 1 cube to vector, 2 vector to cube, 3 both";
   let description = [{
     `slot_size` is the bytes of a tile before it is split between two vector cores. The consumer buffers are addresses of
@@ -30,7 +30,7 @@ class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic>, PTO_
 def PTO_AicInitializePipeOp : PTO_FrontInitPipeOp<"aic_initialize_pipe", "cube">;
 def PTO_AivInitializePipeOp : PTO_FrontInitPipeOp<"aiv_initialize_pipe", "vector">;
 
-class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "">, PTO_OfQueues {
+class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "">, PTO_OfFrontQueues {
   let summary = text;
   let arguments = (ins PTO_Src:$tile, OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let assemblyFormat = "`(` $tile `:` type($tile) `)` `{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
@@ -40,7 +40,7 @@ def PTO_TPushToAivOp : PTO_FrontPushOp<"tpush_to_aiv", "append a tile to the que
 def PTO_TPushToAicOp : PTO_FrontPushOp<"tpush_to_aic", "append a tile to the queue to the cube core; split 0 whole, 1 upper and lower half, 2 left and right half">;
 
 class PTO_FrontPopOp<string mnemonic, string text>
-    : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]>, PTO_OfQueues {
+    : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]>, PTO_OfFrontQueues {
   let summary = text;
   let arguments = (ins Optional<Index>:$valid_row, Optional<Index>:$valid_col, OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let results = (outs Res<PTO_TileLike, "", [MemAlloc, MemWrite]>:$tile);
@@ -51,7 +51,7 @@ def PTO_TPopFromAicOp : PTO_FrontPopOp<"tpop_from_aic", "the oldest tile of the 
 def PTO_TPopFromAivOp : PTO_FrontPopOp<"tpop_from_aiv", "the oldest tile of the vector cores' queue; waits for one">;
 
 class PTO_FrontFreeOp<string mnemonic, string text>
-    : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_OfQueues {
+    : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_OfFrontQueues {
   let summary = text;
   let arguments = (ins OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let assemblyFormat = "`{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
@@ -62,7 +62,7 @@ def PTO_TFreeFromAivOp : PTO_FrontFreeOp<"tfree_from_aiv", "give the oldest slot
 
 def PTO_ReserveBufferOp
     : PTO_Op<"reserve_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it">,
-      PTO_NoCpp<"pto-place-reserved has to come first"> {
+      PTO_NoCpp<"pto-queues-for-library has to come first"> {
   let summary = "byte address of local memory that tiles of a queue arrive in";
   let arguments = (ins StrAttr:$name, I32Attr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$autoAlloc, OptionalAttr<I32Attr>:$base);
   let results = (outs I32:$addr);
@@ -74,7 +74,7 @@ def PTO_ReserveBufferOp
 }
 def PTO_ImportReservedBufferOp
     : PTO_Op<"import_reserved_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it">,
-      PTO_NoCpp<"pto-place-reserved has to come first"> {
+      PTO_NoCpp<"pto-queues-for-library has to come first"> {
   let summary = "address of the buffer that the function on the other side of the queue reserves";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32:$addr);
@@ -83,7 +83,7 @@ def PTO_ImportReservedBufferOp
 }
 
 // What they become: a queue is a value.
-def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe">, PTO_OfQueues {
+def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe">, PTO_QueueValue {
   let summary = "open a queue whose tiles travel through global memory";
   let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$local_slot_num,
                        OptionalAttr<I32Attr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit, Arg<AnyType, "", [MemRead]>:$gm_addr,
@@ -97,7 +97,7 @@ def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe">, PTO_OfQueues {
   }];
   let hasVerifier = 1;
 }
-def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe">, PTO_OfQueues {
+def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe">, PTO_QueueValue {
   let summary = "open a queue whose tiles travel from core to core";
   let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$flag_base,
                        OptionalAttr<BoolAttr>:$nosplit, AnyType:$local_addr, Optional<AnyType>:$peer_local_addr);
@@ -111,7 +111,7 @@ def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe">, PTO_OfQueues {
 }
 
 def PTO_Queue : Arg<PTO_PipeType, "", [MemRead, MemWrite]>;
-def PTO_TPushOp : PTO_PipeOp<"tpush", "">, PTO_OfQueues {
+def PTO_TPushOp : PTO_PipeOp<"tpush", "">, PTO_QueueValue {
   let summary = "append a tile to a queue; waits for a free slot";
   let arguments = (ins PTO_Src:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = [{
@@ -119,7 +119,7 @@ def PTO_TPushOp : PTO_PipeOp<"tpush", "">, PTO_OfQueues {
   }];
   let hasVerifier = 1;
 }
-def PTO_TPopOp : PTO_PipeOp<"tpop", "">, PTO_OfQueues {
+def PTO_TPopOp : PTO_PipeOp<"tpop", "">, PTO_QueueValue {
   let summary = "bind a declared tile to the oldest slot of a queue; waits for one";
   let arguments = (ins PTO_Dst:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = [{
@@ -127,7 +127,7 @@ def PTO_TPopOp : PTO_PipeOp<"tpop", "">, PTO_OfQueues {
   }];
   let hasVerifier = 1;
 }
-def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_OfQueues {
+def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_QueueValue {
   let summary = "give the oldest slot of a queue back";
   let arguments = (ins PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = "`(` $pipe_handle `:` qualified(type($pipe_handle)) `)` `{` `split` `=` $split `}` attr-dict";
@@ -137,7 +137,7 @@ def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]>, PT
 // What taking a tile from a queue between cores and giving its place back become: nothing moves, but engines must wait. No text of the assembler.
 def PTO_SlotReadyOp
     : PTO_PipeOp<"slot_ready", "PIPE_MTE2">, PTO_NoInsn<"it only orders others">,
-      PTO_NoCpp<"queues between cores are not written as C++ yet"> {
+      PTO_NoCpp<"C++ has queues as the library has them"> {
   let summary = "another core has filled the tile; stands behind the cross_wait that says so, and counts as the write";
   let description = [{
     Example: `pto.slot_ready %t : !pto.tile_buf<vec, 8x16xf32>`
@@ -147,7 +147,7 @@ def PTO_SlotReadyOp
 }
 def PTO_SlotDoneOp
     : PTO_PipeOp<"slot_done", "PIPE_MTE2">, PTO_NoInsn<"it only orders others">,
-      PTO_NoCpp<"queues between cores are not written as C++ yet"> {
+      PTO_NoCpp<"C++ has queues as the library has them"> {
   let summary = "another core may overwrite the tile; stands in front of the cross_set that says so, and counts as a write";
   let description = [{
     Example: `pto.slot_done %t : !pto.tile_buf<vec, 8x16xf32>`
