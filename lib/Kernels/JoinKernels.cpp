@@ -99,8 +99,8 @@ private:
         (contraction->problem.image && !images))
       return list;
     contraction->problem.cores = numCores;
-    cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(getOperation()).name);
-    for (const cube::CubeTiling &tiling : cube::rankCubeTilings(contraction->problem, limits, cube::kFinalists))
+    size_t most = contraction->rowsPerSize ? cube::kSizedFinalists : cube::kFinalists;
+    for (const cube::CubeTiling &tiling : cube::rankCubeTilings(contraction->problem, limits(), most))
       if (auto shapes = cube::tileShapes(*contraction, tiling))
         list.push_back({*contraction, tiling, *shapes});
     return list;
@@ -173,9 +173,11 @@ private:
     double least = 0;
     for (const Producer &producer : list)
       if (auto panels = panelsOf(producer, vectorKernel, input, context))
-        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles))
-          if (!best || *cycles < least)
-            best = &producer, bestPanels.emplace(std::move(*panels)), least = *cycles;
+        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles)) {
+          double time = producer.contraction.rowsPerSize ? meanLogCycles(producer, *panels) : *cycles;
+          if (!best || time < least)
+            best = &producer, bestPanels.emplace(std::move(*panels)), least = time;
+        }
     if (!best)
       return StringAttr::get(&getContext(), "");
     StringAttr name = makeKernel(cubeKernel, vectorKernel, *best, *bestPanels, symbols);
@@ -232,14 +234,21 @@ private:
 
   /// Blocks for fewer rows than there may be.
   std::vector<cube::FewRows> fewRows(const Producer &producer, const Panels &panels) {
-    const pto::Target &target = pto::targetOf(getOperation());
-    const cube::CubeProblem &p = producer.contraction.problem;
+    cube::Follower follower = followerOf(producer, panels);
+    return cube::chooseFewRows(producer.contraction.problem, limits(), producer.tiling, &follower);
+  }
+  double meanLogCycles(const Producer &producer, const Panels &panels) {
+    cube::Follower follower = followerOf(producer, panels);
+    return cube::meanLogCycles(producer.contraction.problem, limits(), producer.tiling, &follower);
+  }
+  cube::Follower followerOf(const Producer &producer, const Panels &panels) {
     const cube::TileShapes &shapes = producer.shapes;
     auto tile = double(shapes.rows[0] * shapes.columns[0]);
-    double one = vectorCycles(panels, 0, 1), whole = vectorCycles(panels, tile / double(target.vectorCores), 1);
-    cube::Follower follower{kTileAlone * one, (whole - one) / tile};
-    return cube::chooseFewRows(p, *cube::cubeLimits(target.name), producer.tiling, &follower);
+    double one = vectorCycles(panels, 0, 1),
+           whole = vectorCycles(panels, tile / double(pto::targetOf(getOperation()).vectorCores), 1);
+    return {kTileAlone * one, (whole - one) / tile};
   }
+  cube::CubeLimits limits() { return *cube::cubeLimits(pto::targetOf(getOperation()).name); }
 
   /// One launch for both: the inputs of the cube kernel, the other ones of the vector kernel, the slots, the outputs.
   void replace(top::LaunchOp source, top::LaunchOp launch, unsigned input, StringAttr kernel,

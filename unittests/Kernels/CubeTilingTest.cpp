@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -155,6 +157,24 @@ TEST(CubeTiling, FewRowsTakeSmallerBlocksOfTheSameTiles) {
           EXPECT_GE(ceilDiv(blocks.rows, blocks.blockM) * ceilDiv(n, blocks.blockN),
                     ceilDiv(blocks.rows, t->blockM) * ceilDiv(n, t->blockN));
       }
+}
+
+TEST(CubeTiling, TilesForAllNumbersOfRowsSuitFewOnes) {
+  // With one block of columns for many rows, few rows leave most cores without work.
+  CubeProblem p = matmul(4096, 1536, 384);
+  p.inBytes = p.outBytes = 2, p.cores = 24;
+  const Follower follower{400, 0.1};
+  const auto mean = [&](const CubeTiling &t) { return meanLogCycles(p, a3, t, &follower); };
+  std::vector<CubeTiling> ranked = rankCubeTilings(p, a3, kSizedFinalists);
+  ASSERT_GT(ranked.size(), kFinalists);
+  CubeTiling best =
+      *std::min_element(ranked.begin(), ranked.end(), [&](const auto &a, const auto &b) { return mean(a) < mean(b); });
+  EXPECT_LT(mean(best), mean(ranked.front()) - 0.05);
+  EXPECT_LT(best.blockN, ranked.front().blockN);
+  // One row has one number of rows.
+  CubeProblem row = matmul(1, 384, 384);
+  CubeTiling one = *chooseCubeTiling(row, a3);
+  EXPECT_NEAR(std::exp(meanLogCycles(row, a3, one, nullptr)), estimateCycles(row, one, a3), 1e-6);
 }
 
 TEST(CubeTiling, FinalistsDiffer) {

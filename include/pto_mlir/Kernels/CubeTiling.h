@@ -153,8 +153,8 @@ int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies
 /// where that fits. Nullopt when not even the smallest tile fits.
 std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits);
 
-/// So many tilings are looked at closer before one is kept.
-constexpr size_t kFinalists = 4;
+/// So many tilings are looked at closer before one is kept, and so many where rows are known at run time.
+constexpr size_t kFinalists = 4, kSizedFinalists = 16;
 
 /// That tiling first, then others that cut K alike, the best by their estimates, `most` in all; for whoever can look
 /// closer. Empty when not even the smallest tile fits.
@@ -176,6 +176,12 @@ inline double overlapped(double cube, double vector, double tiles) {
 /// blocks of `tiling`. Blocks that are followed keep their columns: each width needs vector code of its own.
 std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
                                    const Follower *follower);
+
+/// The mean logarithm of the cycles that a kernel of `tiling` takes, over numbers of rows from a few up to `problem.m`,
+/// each half of the next one, with the blocks that `chooseFewRows` takes: what a choice among tilings is made by where
+/// rows are known at run time.
+double meanLogCycles(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
+                     const Follower *follower);
 
 } // namespace pto_mlir::cube
 

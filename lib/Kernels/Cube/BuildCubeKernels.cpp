@@ -66,7 +66,8 @@ private:
     const pto::Target &arch = pto::targetOf(kernel);
     contraction->problem.cores = numCores ? numCores.getValue() : arch.blocks;
     cube::CubeLimits limits = *cube::cubeLimits(arch.name);
-    std::vector<cube::CubeTiling> tilings = cube::rankCubeTilings(contraction->problem, limits, cube::kFinalists);
+    size_t most = contraction->rowsPerSize ? cube::kSizedFinalists : cube::kFinalists;
+    std::vector<cube::CubeTiling> tilings = cube::rankCubeTilings(contraction->problem, limits, most);
     if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
@@ -78,6 +79,8 @@ private:
       return failure();
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
+    if (contraction->rowsPerSize && contraction->problem.outer == 1)
+      tilings = bestForSizes(*contraction, limits, std::move(tilings));
     cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings);
     if (contraction->rowsPerSize && contraction->problem.outer == 1)
       tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
@@ -101,9 +104,23 @@ private:
     return success();
   }
 
-  /// The tiling whose kernel takes the least time: each is built on the side and estimated op by op.
+  /// Those with the least time over all numbers of rows; `cycles` is the mean then.
+  static std::vector<cube::CubeTiling> bestForSizes(const cube::Contraction &contraction,
+                                                    const cube::CubeLimits &limits,
+                                                    std::vector<cube::CubeTiling> tilings) {
+    for (cube::CubeTiling &tiling : tilings)
+      tiling.cycles = std::exp(cube::meanLogCycles(contraction.problem, limits, tiling, /*follower=*/nullptr));
+    llvm::stable_sort(tilings, [](const auto &a, const auto &b) { return a.cycles < b.cycles; });
+    tilings.resize(std::min(tilings.size(), cube::kFinalists));
+    return tilings;
+  }
+
+  /// The tiling whose kernel takes the least time: each is built on the side and estimated op by op. Where rows are
+  /// known at run time, the least over all numbers of rows, by the estimate before it is built, as far as that holds
+  /// for the greatest number.
   const cube::CubeTiling &bestOf(func::FuncOp kernel, const cube::Contraction &contraction,
                                  const std::vector<cube::CubeTiling> &tilings) {
+    const cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(kernel).name);
     if (!numCores || tilings.size() == 1)
       return tilings.front();
     const cube::CubeTiling *best = &tilings.front();
@@ -118,6 +135,8 @@ private:
       candidate.erase();
       PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles
                     << ", estimated " << (cycles ? *cycles : -1));
+      if (cycles && contraction.rowsPerSize && contraction.problem.outer == 1)
+        cycles = tiling.cycles * *cycles / cube::estimateCycles(contraction.problem, tiling, limits);
       if (cycles && *cycles < least)
         best = &tiling, least = *cycles;
     }

@@ -9,6 +9,7 @@
 #include "TilingCandidates.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pto_mlir::cube {
 
@@ -42,6 +43,8 @@ public:
         }
     return best;
   }
+
+  double leastCycles(int64_t rows) const { return cyclesOf(best(rows)); }
 
 private:
   /// Cycles of the busiest core, and of the vector cores that follow it.
@@ -106,6 +109,16 @@ std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits 
   if (chosen.size() > kMostKinds)
     chosen.erase(chosen.begin(), chosen.end() - kMostKinds);
   return chosen;
+}
+
+double meanLogCycles(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
+                     const Follower *follower) {
+  FewRowsSearch search(problem, limits, follower, tiling);
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t rows = problem.m; rows >= std::min(kFractal, problem.m); rows /= 2, ++count)
+    sum += std::log(search.leastCycles(rows));
+  return sum / double(count);
 }
 
 } // namespace pto_mlir::cube
