@@ -1,5 +1,6 @@
 #include "BlockPhases.h"
 
+#include "BlockMemory.h"
 #include "Plan.h"
 #include "TileNodes.h"
 #include "Types.h"
@@ -52,7 +53,11 @@ public:
   std::map<const ir::Var *, ir::ExprPtr> names;
 
 protected:
-  ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override {
+  ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override { return renamed(op); }
+  ir::ExprPtr VisitExpr_(const ir::IterArgPtr &op) override { return renamed(op); }
+
+private:
+  template <class VarPtr> ir::ExprPtr renamed(const VarPtr &op) {
     auto found = names.find(op.get());
     return found == names.end() ? ir::IRMutator::VisitExpr_(op) : found->second;
   }
@@ -88,7 +93,7 @@ public:
   /// `ofScopes`: the body is of scopes of kernels, each of which is a phase.
   Phases(const ir::SpmdScopeStmt &scope, bool ofScopes)
       : scope(scope), ofScopes(ofScopes), kernel(ofScopes ? nullptr : ir::KernelOfBlocks(scope)),
-        body(kernel ? kernel->body_ : scope.body_), roots(tensorRoots(body)) {
+        body(kernel ? kernel->body_ : scope.body_), roots(tensorRoots(body)), memory(scope.core_num_) {
     for (const ir::VarPtr &var : freeVariables(body))
       shared.insert(var.get());
   }
@@ -97,7 +102,7 @@ public:
     find(body);
     Stmts phases;
     cut(body, phases);
-    Stmts all = std::move(created);
+    Stmts all = std::move(memory.created);
     llvm::append_range(all, phases);
     return sequence(std::move(all), scope.span_);
   }
@@ -118,6 +123,7 @@ private:
       } else if (auto inner = ir::As<ir::InCoreScopeStmt>(stmt); inner && ofScopes) {
         find(inner->body_);
       } else if (endsPhases(stmt)) {
+        keepCarried(stmt);
         if (auto loop = ir::As<ir::ForStmt>(stmt)) {
           find(loop->body_);
         } else if (auto branch = ir::As<ir::IfStmt>(stmt)) {
@@ -167,31 +173,68 @@ private:
 
   /// A value that a phase reads of another one.
   void need(const ir::VarPtr &var) {
-    if (isShared(var) || memory.count(var.get()))
+    if (isShared(var) || memory.has(var.get()))
       return;
-    if (!ir::ShapeOf(var->type_))
-      fail(var->span_, var->name_hint_ +
-                           " is read behind a barrier between blocks, which keeps tiles and tensors; read "
-                           "it again behind it, or make what is behind it a second scope");
-    if (auto space = spaceOf(var); space && *space != ir::MemorySpace::Vec)
-      fail(var->span_, var->name_hint_ +
-                           " is in the memory of the cube core behind a barrier between blocks, which keeps "
-                           "tiles of pl.Mem.Vec; store it to a tensor");
     for (const ir::ExprPtr &extent : validOf(var->type_))
       for (const ir::VarPtr &other : freeVariables(std::make_shared<const ir::EvalStmt>(extent, var->span_)))
         use(other);
-    std::vector<ir::ExprPtr> extents = shapeOf(var);
-    extents[0] = product(scope.core_num_, extents[0]);
-    auto type = std::make_shared<const ir::TensorType>(extents, *ir::ElementTypeOf(var->type_));
-    auto tensor = std::make_shared<const ir::Var>(var->name_hint_ + "_kept", type, var->span_);
-    memory[var.get()] = tensor;
-    created.push_back(creationOf(tensor));
+    memory.add(var);
   }
-  static ir::ExprPtr product(const ir::ExprPtr &a, const ir::ExprPtr &b) {
-    auto first = ir::ConstantInt(a), second = ir::ConstantInt(b);
-    if (first && second)
-      return number(*first * *second);
-    return ir::MakeBinary(ir::NodeKind::Mul, a, b, pypto::DataType::INDEX, a->span_);
+
+  /// Whether each block has its own of what a loop or branch hands on.
+  bool isOwn(const ir::VarPtr &var) const { return ir::ShapeOf(var->type_) && !isShared(var); }
+
+  /// What a loop or branch around a barrier hands on of each block: the memory holds it from turn to turn.
+  void keepCarried(const ir::StmtPtr &stmt) {
+    std::vector<ir::VarPtr> results = boundBy(stmt);
+    auto loop = ir::As<ir::ForStmt>(stmt);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!isOwn(results[i]))
+        continue;
+      for (const ir::ExprPtr &extent : validOf(results[i]->type_))
+        if (!ir::ConstantInt(extent))
+          fail(results[i]->span_, "a loop or branch with a barrier between blocks hands on " + results[i]->name_hint_ +
+                                      ", of which a part is valid that only a run knows; fill it with `pl.fillpad`");
+      memory.add(results[i]);
+      if (!loop)
+        continue;
+      memory.share(loop->iter_args_[i], results[i]);
+      use(variable(loop->iter_args_[i]->initValue_));
+    }
+  }
+  static ir::VarPtr variable(const ir::ExprPtr &value) {
+    auto var = ir::As<ir::Var>(value);
+    if (!var)
+      fail(value->span_, "a loop or branch with a barrier between blocks hands on values that have a name");
+    return var;
+  }
+  /// What a view is of.
+  const ir::Var *viewed(const ir::Var *var) const {
+    for (auto found = repeatable.find(var); found != repeatable.end(); found = repeatable.find(var)) {
+      auto call = ir::As<ir::Call>(found->second->value_);
+      auto whole = call ? ir::As<ir::Var>(call->args_[0]) : nullptr;
+      if (!whole)
+        break;
+      var = whole.get();
+    }
+    return var;
+  }
+  /// The values that go to the memory of loops and branches at the end of a phase, all of which are computed there.
+  void handOn(const std::vector<ir::ExprPtr> &values, const std::vector<ir::VarPtr> &results, const ir::Stmt *loop) {
+    for (auto [value, result] : llvm::zip_equal(values, results)) {
+      if (!isOwn(result))
+        continue;
+      ir::VarPtr var = variable(value);
+      // Tiles are loaded before any is stored; a tensor is a view of the memory until then.
+      auto arg = carriedBy.find(viewed(var.get()));
+      bool isCarried = loop && arg != carriedBy.end() && arg->second.first == loop;
+      if (isCarried && arg->second.second == result.get() && arg->first == var.get())
+        continue; // it stays
+      if (isCarried && ir::IsA<ir::TensorType>(var->type_))
+        fail(value->span_, var->name_hint_ + " is carried as it is to another name of a loop with a barrier between "
+                                             "blocks; compute with it first, as in `pl.add(x, 0.0)`");
+      handedOn.emplace_back(var, result);
+    }
   }
 
   void cut(const ir::StmtPtr &stmts, Stmts &out) {
@@ -206,6 +249,12 @@ private:
         close(run, stmt->span_, out);
         kernel = nullptr;
       } else if (endsPhases(stmt)) {
+        if (auto loop = ir::As<ir::ForStmt>(stmt)) {
+          std::vector<ir::ExprPtr> starts;
+          for (const ir::IterArgPtr &arg : loop->iter_args_)
+            starts.push_back(arg->initValue_);
+          handOn(starts, loop->return_vars_, nullptr);
+        }
         close(run, stmt->span_, out);
         out.push_back(around(stmt, out));
       } else {
@@ -213,43 +262,54 @@ private:
       }
     }
     auto yield = run.empty() ? nullptr : ir::As<ir::YieldStmt>(run.back());
-    if (yield)
+    if (yield) {
       run.pop_back();
+      handOn(yield->value_, results, loopOfResults);
+    }
     close(run, stmts->span_, out);
     if (yield) {
       std::vector<ir::ExprPtr> values;
-      for (const ir::ExprPtr &value : yield->value_)
-        values.push_back(ofOrchestrator(value, yield->span_, out));
-      out.push_back(std::make_shared<const ir::YieldStmt>(values, yield->span_));
+      for (auto [value, result] : llvm::zip_equal(yield->value_, results))
+        if (!isOwn(result))
+          values.push_back(ofOrchestrator(value, yield->span_, out));
+      if (!values.empty() || yield->value_.empty())
+        out.push_back(std::make_shared<const ir::YieldStmt>(values, yield->span_));
     }
   }
 
-  ir::StmtPtr inner(const ir::StmtPtr &stmts) {
+  ir::StmtPtr inner(const ir::StmtPtr &stmts, const ir::StmtPtr &outer) {
+    auto outerResults = std::exchange(results, boundBy(outer));
+    auto *outerLoop = std::exchange(loopOfResults, ir::IsA<ir::ForStmt>(outer) ? outer.get() : nullptr);
     Stmts made;
     cut(stmts, made);
+    results = std::move(outerResults), loopOfResults = outerLoop;
     return sequence(std::move(made), stmts->span_);
   }
 
   /// A loop or a branch of the orchestrator, with phases inside.
   ir::StmtPtr around(const ir::StmtPtr &stmt, Stmts &out) {
-    for (const ir::VarPtr &var : boundBy(stmt))
-      if (ir::ShapeOf(var->type_) && !isShared(var))
-        fail(stmt->span_, "a loop or branch with a barrier between blocks hands on " + var->name_hint_ +
-                              ", which is each block's own; keep it in a tensor that was made before");
+    std::vector<ir::VarPtr> kept;
+    llvm::copy_if(boundBy(stmt), std::back_inserter(kept), [&](const ir::VarPtr &var) { return !isOwn(var); });
     if (auto branch = ir::As<ir::IfStmt>(stmt)) {
       ir::ExprPtr condition = ofOrchestrator(branch->condition_, stmt->span_, out);
       std::optional<ir::StmtPtr> other;
       if (branch->else_body_)
-        other = inner(*branch->else_body_);
-      return std::make_shared<const ir::IfStmt>(condition, inner(branch->then_body_), other, branch->return_vars_,
-                                                stmt->span_);
+        other = inner(*branch->else_body_, stmt);
+      return std::make_shared<const ir::IfStmt>(condition, inner(branch->then_body_, stmt), other, kept, stmt->span_);
     }
     auto loop = ir::As<ir::ForStmt>(stmt);
     ir::ExprPtr bounds[] = {loop->start_, loop->stop_, loop->step_};
     for (ir::ExprPtr &bound : bounds)
       bound = ofOrchestrator(bound, stmt->span_, out);
-    return std::make_shared<const ir::ForStmt>(loop->loop_var_, bounds[0], bounds[1], bounds[2], loop->iter_args_,
-                                               inner(loop->body_), loop->return_vars_, loop->span_);
+    std::vector<ir::IterArgPtr> args;
+    for (auto [arg, result] : llvm::zip_equal(loop->iter_args_, loop->return_vars_)) {
+      if (isOwn(result))
+        carriedBy[arg.get()] = {stmt.get(), result.get()};
+      else
+        args.push_back(arg);
+    }
+    return std::make_shared<const ir::ForStmt>(loop->loop_var_, bounds[0], bounds[1], bounds[2], args,
+                                               inner(loop->body_, stmt), kept, loop->span_);
   }
 
   /// A value for the orchestrator, which computes what it needs of the block's numbers by itself.
@@ -281,7 +341,7 @@ private:
       auto assign = ir::As<ir::AssignStmt>(stmt);
       return assign && repeatable.count(assign->var_.get());
     };
-    if (llvm::all_of(run, isRead)) {
+    if (llvm::all_of(run, isRead) && handedOn.empty()) {
       run.clear();
       return;
     }
@@ -293,11 +353,15 @@ private:
       stmts.push_back(stmt);
       for (const ir::VarPtr &var : boundBy(stmt)) {
         own.insert(var.get());
-        if (memory.count(var.get()))
-          stmts.push_back(kept(var));
-        knowsBlock |= memory.count(var.get()) != 0;
+        if (memory.has(var.get()))
+          stmts.push_back(memory.stored(var, var, block));
+        knowsBlock |= memory.has(var.get());
       }
     }
+    for (const auto &[value, result] : handedOn)
+      stmts.push_back(memory.stored(value, result, block));
+    knowsBlock |= !handedOn.empty();
+    handedOn.clear();
     run.clear();
     own.insert(block.get());
     Renamer renamer;
@@ -320,39 +384,15 @@ private:
       if (auto found = repeatable.find(var.get()); found != repeatable.end()) {
         prepare({found->second}, own, span, before, renamer);
         before.push_back(renamer.VisitStmt(found->second));
-      } else if (memory.count(var.get())) {
+      } else if (memory.has(var.get())) {
         for (const ir::ExprPtr &extent : validOf(var->type_))
           prepare({std::make_shared<const ir::EvalStmt>(extent, span)}, own, span, before, renamer);
         auto fresh = std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_);
-        before.push_back(std::make_shared<const ir::AssignStmt>(fresh, renamer.VisitExpr(loaded(var)), var->span_));
+        before.push_back(
+            std::make_shared<const ir::AssignStmt>(fresh, renamer.VisitExpr(memory.loaded(var, block)), var->span_));
         renamer.names[var.get()] = fresh;
       }
     }
-  }
-
-  /// Where the block's part of the memory for a value begins.
-  std::vector<ir::ExprPtr> offsetsOf(const ir::VarPtr &var) const {
-    std::vector<ir::ExprPtr> offsets = zeros(shapeOf(var).size());
-    offsets[0] = product(block, shapeOf(var)[0]);
-    return offsets;
-  }
-  ir::StmtPtr kept(const ir::VarPtr &var) const {
-    const ir::VarPtr &tensor = memory.at(var.get());
-    ir::CallPtr call = ir::IsA<ir::TileType>(var->type_)
-                           ? ir::CreateOp("tile.store", {var, tuple(offsetsOf(var)), tensor}, var->span_)
-                           : ir::CreateOp("tensor.assemble", {tensor, var, tuple(offsetsOf(var))}, var->span_);
-    auto written = std::make_shared<const ir::Var>(tensor->name_hint_, tensor->type_, var->span_);
-    return std::make_shared<const ir::AssignStmt>(written, call, var->span_);
-  }
-  ir::ExprPtr loaded(const ir::VarPtr &var) const {
-    ir::ExprPtr tensor = memory.at(var.get());
-    bool isTile = ir::IsA<ir::TileType>(var->type_);
-    std::vector<ir::ExprPtr> operands{tensor, tuple(shapeOf(var)), tuple(offsetsOf(var))};
-    if (isTile)
-      std::swap(operands[1], operands[2]);
-    if (std::vector<ir::ExprPtr> valid = validOf(var->type_); !valid.empty())
-      operands.push_back(tuple(valid));
-    return ir::CreateOp(isTile ? "tile.load" : "tensor.slice", std::move(operands), var->span_);
   }
 
   ir::StmtPtr blocks(ir::StmtPtr stmts) {
@@ -376,9 +416,13 @@ private:
   int made = 0;                                     ///< scopes
   std::map<const ir::Var *, size_t> phaseOf;        ///< what a phase computes
   std::map<const ir::Var *, Assignment> repeatable; ///< what each phase computes for itself
-  std::map<const ir::Var *, ir::VarPtr> memory;     ///< tensors with a part for each block, by the value in them
-  Stmts created;                                    ///< that make them
+  BlockMemory memory;                               ///< what a later phase reads
   ir::VarPtr block;                                 ///< the block's number in the phase that is made
+  std::vector<ir::VarPtr> results;                  ///< of the loop or branch that is made
+  const ir::Stmt *loopOfResults = nullptr;          ///< null in a branch
+  /// Arguments of loops in the memory of blocks: the loop, and its result in the same place.
+  std::map<const ir::Var *, std::pair<const ir::Stmt *, const ir::Var *>> carriedBy;
+  std::vector<std::pair<ir::VarPtr, ir::VarPtr>> handedOn; ///< values and whose memory they go to, in this phase
 };
 
 /// Scopes of blocks with a kernel each.

@@ -2,6 +2,7 @@
 #include "TensorsToTiles.h"
 
 #include "AccOperands.h"
+#include "TileNodes.h"
 #include "TileProducts.h"
 #include "Tiler.h"
 #include "Types.h"

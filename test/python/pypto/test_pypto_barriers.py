@@ -166,7 +166,81 @@ EXCHANGES = {
         (LOAD.format("z"), SUMS, BARRIER, LOAD.format("x"), "t = pl.row_expand_mul(t, s)", STORE.format("z")),
         lambda x, y, z: (y, turned(x * z.sum(1, keepdims=True))),
     ),
+    "elements of before": (
+        (
+            "n, k = pl.tensor.read(z, [me, 0]), pl.tensor.read(y, [0, me]) * 2.0",
+            LOAD.format("z"),
+            BARRIER,
+            "t = pl.mul(t, n)",
+            STORE.format("z"),
+            BARRIER,
+            "t = pl.add(pl.load(x, [me * 16, 0], [16, 64]), n + k)",
+            STORE.format("y"),
+        ),
+        lambda x, y, z: (
+            turned(x + np.repeat(z[:4, 0] + 2 * y[0, :4], 16)[:, None]),
+            turned(z * np.repeat(z[:4, 0], 16)[:, None]),
+        ),
+    ),
+    "a tile that a loop carries": (
+        (
+            LOAD.format("x"),
+            "u = pl.mul(t, 2.0)",
+            "for i in pl.range(3):",
+            "    y = pl.store(t, [48 - me * 16, 0], y)",
+            "    " + BARRIER,
+            "    t = pl.add(t, pl.load(y, [me * 16, 0], [16, 64]))",
+            "    " + BARRIER,
+            "t = pl.add(t, u)",
+            STORE.format("z"),
+        ),
+        lambda x, y, z: (2 * (x + turned(x)), turned(4 * (x + turned(x)) + 2 * x)),
+    ),
+    "tiles that change places": (
+        (
+            LOAD.format("x"),
+            "u = pl.mul(t, 2.0)",
+            "for i in pl.range(3):",
+            "    t, u = u, t",
+            "    " + BARRIER,
+            "    " + STORE.format("y"),
+            "t = pl.sub(t, u)",
+            STORE.format("z"),
+        ),
+        lambda x, y, z: (turned(2 * x), turned(x)),
+    ),
+    "tiles of loops in loops and of branches": (
+        (
+            LOAD.format("x"),
+            "s = pl.mul(t, 0.5)",
+            "for i in pl.range(2):",
+            "    for j in pl.range(2):",
+            "        if (i + j) % 2 == 0:",
+            "            y = pl.store(t, [48 - me * 16, 0], y)",
+            "            " + BARRIER,
+            "            t = pl.load(y, [me * 16, 0], [16, 64])",
+            "        else:",
+            "            t = pl.add(t, s)",
+            "        " + BARRIER,
+            "    s = pl.mul(s, 3.0)",
+            STORE.format("z"),
+        ),
+        lambda x, y, z: nested(x),
+    ),
 }
+
+
+def nested(x):
+    """y and z of the last one."""
+    t, s = x, np.float32(0.5) * x
+    for i in range(2):
+        for j in range(2):
+            if (i + j) % 2 == 0:
+                t = y = turned(t)
+            else:
+                t = t + s
+        s = np.float32(3) * s
+    return y, turned(t)
 
 
 @pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
@@ -275,23 +349,9 @@ def test_rounds_of_a_number_of_blocks_that_the_run_gives(function):
         np.testing.assert_array_equal(z, of_z)
 
 
-CARRIED = (
-    LOAD.format("y"),
-    "for i in pl.range(2):",
-    "    t = pl.add(t, t)",
-    "    " + BARRIER,
-    "    " + STORE.format("y"),
-)
-
-
 @pytest.mark.parametrize(
     ("body", "reason"),
     (
-        (CARRIED, "a loop or branch with a barrier between blocks hands on t, which is each block's own"),
-        (
-            ("n = pl.tensor.read(x, [0, 0])", LOAD.format("z"), BARRIER, "t = pl.mul(t, n)", STORE.format("z")),
-            "n is read behind a barrier between blocks.*read it again",
-        ),
         (
             ("for i in pl.range(me):", "    " + LOAD.format("y"), "    " + BARRIER, "    " + STORE.format("y")),
             "the block's number decides about a barrier between blocks",
@@ -307,7 +367,7 @@ CARRIED = (
             "a is in the memory of the cube core behind a barrier between blocks",
         ),
     ),
-    ids=("a tile that a loop carries", "an element", "a loop of the block's own", "a tile of the cube core"),
+    ids=("a loop of the block's own", "a tile of the cube core"),
 )
 def test_what_no_barrier_keeps(body, reason):
     with pytest.raises(InvalidOperationError, match=reason):
@@ -326,3 +386,75 @@ def test_blocks_may_read_and_write_other_tensors_around_it():
     run(exchange(LOAD.format("x"), STORE.format("y"), BARRIER, LOAD.format("x"), STORE.format("z")), x, y, z)
     np.testing.assert_array_equal(y, turned(x))
     np.testing.assert_array_equal(z, turned(x))
+
+
+@pl.jit
+def carried_tensors(x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor]):
+    with pl.spmd(4):
+        me = pl.tile.get_block_idx() * 8
+        other = (pl.tile.get_block_num() - 1 - pl.tile.get_block_idx()) * 8
+        t = pl.add(x[me : me + 8, :], 1.0)
+        for i in pl.range(3):
+            y[other : other + 8, :] = t
+            pl.system.syncall(core_type="aiv_only")
+            t = pl.add(pl.mul(t, 2.0), y[me : me + 8, :])
+            pl.system.syncall(core_type="aiv_only")
+        z[me : me + 8, :] = t
+    return y, z
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+def test_a_tensor_that_a_loop_carries(platform):
+    x, y, z = (numbers(32, 64, seed=seed) for seed in range(3))
+    carried_tensors(x, y, z, config=RunConfig(platform=platform, mode="checked"))
+    t = x + np.float32(1)
+    for _ in range(3):
+        of_y = t.reshape(4, 8, 64)[::-1].reshape(32, 64)
+        t = 2 * t + of_y
+    np.testing.assert_array_equal(y, of_y)
+    np.testing.assert_array_equal(z, t)
+
+
+@pl.jit
+def exchanged_tensors(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    with pl.spmd(4):
+        me = pl.tile.get_block_idx() * 8
+        t = pl.add(x[me : me + 8, :], 1.0)
+        u = pl.mul(t, 2.0)
+        for i in pl.range(3):
+            t, u = u, t
+            y[me : me + 8, :] = t
+            pl.system.syncall(core_type="aiv_only")
+            y[24 - me : 32 - me, :] = u
+            pl.system.syncall(core_type="aiv_only")
+        y[me : me + 8, :] = pl.add(t, pl.mul(u, 3.0))
+    return y
+
+
+def test_tensors_do_not_change_places():
+    x, y = numbers(32, 64), numbers(32, 64)
+    with pytest.raises(InvalidOperationError, match="carried as it is to another name of a loop"):
+        exchanged_tensors(x, y)
+
+
+@pl.jit
+def rows_by_elements(table: pl.Tensor, x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor]):
+    with pl.spmd(4):
+        me = pl.tile.get_block_idx()
+        row, total = pl.tensor.read(table, [me]), me * 2
+        for k in pl.range(3):
+            total = total + pl.cast(pl.tensor.read(table, [k]), pl.INDEX)
+        y[me * 8 : me * 8 + 8, :] = pl.mul(x[me * 8 : me * 8 + 8, :], 2.0)
+        pl.system.syncall(core_type="aiv_only")
+        z[me * 8 : me * 8 + 8, :] = pl.add(y[row * 8 : row * 8 + 8, :], x[total % 4 * 8 : total % 4 * 8 + 8, :])
+    return y, z
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+def test_elements_say_rows_behind_it(platform):
+    table = np.array([2, 3, 0, 1], np.int32)
+    x, y, z = (numbers(32, 64, seed=seed) for seed in range(3))
+    rows_by_elements(table, x, y, z, config=RunConfig(platform=platform, mode="checked"))
+    parts = x.reshape(4, 8, 64)
+    others = parts[(np.arange(4) * 2 + 5) % 4]
+    np.testing.assert_array_equal(z, (2 * parts[table] + others).reshape(32, 64))
