@@ -33,6 +33,9 @@ def compile_to(program, file, processor, blocks=1, sizes=None, ranks=1):
     devices of a program of the host level. ParserError with the place in the source."""
     from pto_mlir import _compiler
 
+    for function in program.functions.values():
+        if "external_source" in dict(function.attrs):
+            raise errors.external(function)
     try:
         _compiler.compile_pypto(ir.serialize(program), str(file), processor, blocks, sizes or {}, ranks)
     except _compiler.CompileError as error:
@@ -102,8 +105,9 @@ class CompiledProgram(Dispatch):
 
     @classmethod
     def from_dir(cls, folder, *, platform=None):
-        """The program of one device that `ir.compile` wrote into a folder, from its .pmodel and compiled_meta.json
-        alone: nothing is compiled, `program` is None. ValueError for other folders, and for another processor."""
+        """The program that `ir.compile` wrote into a folder. One of one device that has a .pmodel is that and
+        compiled_meta.json alone: nothing is compiled, `program` is None; others are compiled again from the bytes of
+        their IR. ValueError for other folders, and for another processor."""
         from pto_mlir import runtime
 
         from pypto.runtime import RunConfig
@@ -112,6 +116,10 @@ class CompiledProgram(Dispatch):
         platform = platform or meta["platform"]
         if RunConfig(platform=platform).processor != RunConfig(platform=meta["platform"]).processor:
             raise ValueError(f"{folder}: was compiled for {meta['platform']}, not {platform}")
+        if "ir" in meta:
+            made = _of_ir(folder, meta, platform)
+            made.output_dir = Path(folder)
+            return made
         made, file = cls.__new__(cls), Path(folder) / meta["model"]
         made._describe(None, meta["name"], platform, meta["types"], meta["directions"], meta["has_return"])
         made._kernels, made.output_dir, made.pmodel = meta["kernels"], Path(folder), file.read_bytes()
@@ -304,6 +312,20 @@ class CompiledProgram(Dispatch):
             shapes = {name: buffer.shape for name, buffer in buffers.items()}
             errors.of_run(self.program, self._session.run_in_place, memory, shapes)
         return returned
+
+
+def _of_ir(folder, meta, platform):
+    """A program that from_dir compiles again. ValueError for bytes that are no program."""
+    from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
+    from pypto.runtime import RunConfig
+
+    program = ir.deserialize(meta["ir"])
+    if not isinstance(program, ir.Program):
+        raise ValueError(f"{folder}: {meta['program']}.ir holds a {type(program).__name__}, not a Program")
+    if "device_ids" not in meta:
+        return CompiledProgram(program, RunConfig(platform=platform))
+    distributed = DistributedConfig(device_ids=meta["device_ids"])
+    return DistributedCompiledProgram(program, RunConfig(platform=platform, distributed_config=distributed))
 
 
 def _same_bits(key, expected):

@@ -54,7 +54,8 @@ class Dispatch:
 
 
 def write_meta(compiled, folder):
-    """Writes compiled_meta.json: what `from_dir` has to know of a program beside its .pmodel."""
+    """Writes compiled_meta.json: what `from_dir` has to know of a program beside its .pmodel. A program of several
+    ranks, and one that is compiled for each set of sizes, is there as bytes of its IR."""
     from pypto.runtime.device_runner import kernel_names
 
     params = []
@@ -75,6 +76,12 @@ def write_meta(compiled, folder):
         "has_return": compiled.has_return,
         "params": params,
     }
+    devices = getattr(compiled, "device_ids", None)
+    if devices is not None:
+        meta["device_ids"] = devices
+    if devices is not None or compiled.pmodel is None:
+        meta["ir"] = f"{compiled.program.name}.ir"
+        (Path(folder) / meta["ir"]).write_bytes(ir.serialize(compiled.program))
     (Path(folder) / META).write_text(json.dumps(meta, indent=1) + "\n")
 
 
@@ -82,7 +89,7 @@ def read_meta(folder):
     """What compiled_meta.json of a folder says, with the types of the parameters. ValueError for other folders."""
     file = Path(folder) / META
     if not file.is_file():
-        raise ValueError(f"{folder}: holds no {META}; ir.compile writes one for programs of one device")
+        raise ValueError(f"{folder}: holds no {META}; ir.compile writes one")
     try:
         meta = json.loads(file.read_text())
         meta["types"] = {
@@ -94,6 +101,8 @@ def read_meta(folder):
         meta["directions"] = {each["name"]: each["direction"] for each in meta["params"]}
         for name in ("program", "name", "platform", "model", "kernels", "has_return"):
             meta[name]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        if "ir" in meta:
+            meta["ir"] = (Path(folder) / meta["ir"]).read_bytes()
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(f"{file}: is not what ir.compile wrote: {type(error).__name__}: {error}") from error
     return meta

@@ -51,6 +51,11 @@ class DistributedCompiledProgram(CompiledProgram):
         super().__init__(program, config, *args, **keywords)
         self.sub_workers, self._handed = sub_worker_calls(program, main_of(program))
 
+    @property
+    def device_ids(self):
+        """The devices: rank i runs on `device_ids[i]`."""
+        return self._config.distributed_config.device_ids
+
     def prepare(
         self,
         config=None,

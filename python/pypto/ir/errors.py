@@ -133,3 +133,10 @@ def of_run(program, run, *args):
     held = lines[line - 1] if line <= len(lines) else ""
     column = int(found[3] or len(held) - len(held.lstrip()) + 1)
     raise placed(text, _span(file, line, column), hint, source_lines=lines)
+
+
+def external(function):
+    """Why a program does not run that has a kernel in C++."""
+    source = dict(function.attrs)["external_source"]
+    message = f"{function.name} is an external kernel in C++ ({source}), which the simulated device cannot run"
+    return UnsupportedFeatureError(message, function.span, hint="write its body in the language")

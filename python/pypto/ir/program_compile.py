@@ -64,13 +64,12 @@ def compile_program(
 
 
 def _write_binaries(compiled, program, folder, config):
-    """NAME.pto and NAME.pmodel, where these are not of one set of sizes."""
+    """NAME.pto and NAME.pmodel, where these are not of one set of sizes, and what `from_dir` reads."""
+    folder.mkdir(parents=True, exist_ok=True)
     if compiled.pmodel is not None:
-        folder.mkdir(parents=True, exist_ok=True)
         compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
         (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
-        if config.ranks == 1:
-            write_meta(compiled, folder)
+    write_meta(compiled, folder)
 
 
 def write_expanded(program, config):

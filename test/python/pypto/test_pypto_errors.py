@@ -2,7 +2,9 @@
 
 import textwrap
 import time
+from pathlib import Path
 
+import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import (
@@ -16,6 +18,7 @@ from pypto.language.parser.diagnostics import (
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
+from pypto.runtime import run as run_program
 
 HEAD = "x: pl.Tensor[[64, 32], pl.FP32], n: pl.Scalar[pl.INDEX], y: pl.Out[pl.Tensor[[64, 32], pl.FP32]]"
 
@@ -204,3 +207,23 @@ def test_a_decorated_functions_error_names_this_file():
     assert caught.value.span["filename"] == __file__
     shown = ErrorRenderer().render(caught.value)
     assert "return missing" in shown and shown.splitlines()[4].endswith("^")
+
+
+@pytest.mark.parametrize("source", ("kernels/write.cpp", Path("kernels/write.cpp")), ids=("text", "path"))
+def test_kernels_in_cpp_are_refused_by_name(source):
+    @pl.program
+    class External:
+        @pl.function(type=pl.FunctionType.AIV, external_source=source)
+        def write(self, out: pl.InOut[pl.Tensor[[64], pl.FP32]]) -> pl.Tensor[[64], pl.FP32]: ...
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def main(self, out: pl.Out[pl.Tensor[[64], pl.FP32]]) -> pl.Tensor[[64], pl.FP32]:
+            out = self.write(out)
+            return out
+
+    message = r"write is an external kernel in C\+\+ \(kernels/write.cpp\), which the simulated device cannot run"
+    with pytest.raises(UnsupportedFeatureError, match=message) as error:
+        run_program(External, np.zeros(64, np.float32))
+    assert error.value.hint == "write its body in the language"
+    text = Path(__file__).read_text().splitlines()
+    assert "def write(self" in text[error.value.span["line"] - 1]

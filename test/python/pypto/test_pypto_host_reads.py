@@ -1,10 +1,15 @@
 """What the host level of several ranks reads of its arguments: numbers, elements, extents that follow. Expectations are
 numpy's."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pypto.language as pl
 import pypto.language.distributed as pld
 import pytest
+from pypto import ir
+from pypto.ir import CompiledProgram
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
 from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig
@@ -136,3 +141,53 @@ class Table:
                 self.seven(pl.slice(y, [1, 8], [r, 0]), device=r)
         return y
 """
+
+
+def expected_of(x, table, factors, count):
+    y = np.zeros_like(x)
+    for (first, rows), factor in list(zip(table, factors, strict=True))[:count]:
+        if factor > 0:
+            y[first : first + rows] = x[first : first + rows] * factor
+    return y
+
+
+def test_a_saved_program_reads_them_again(tmp_path):
+    """In another process, without the source of the program."""
+    ir.compile(Chosen, tmp_path / "out", distributed_config=DistributedConfig(device_ids=[0, 1, 2]))
+    x, factors = numbers(40, W), np.array([2.5, -1, 0.5, 3], np.float32)
+    table = np.array([[39, 1], [0, 8], [8, 9], [17, 16]], np.int32)
+    np.savez(tmp_path / "in.npz", x=x, table=table, factors=factors)
+    code = """
+import sys
+import subprocess
+import sys
+
+import numpy as np
+import pto_mlir.pypto
+pto_mlir.pypto.enable()
+from pypto.ir import CompiledProgram
+compiled = CompiledProgram.from_dir(sys.argv[1] + "/out")
+held = np.load(sys.argv[1] + "/in.npz")
+for count in (4, 1, 3):
+    y = np.zeros_like(held["x"])
+    compiled(held["x"], held["table"], held["factors"], count, y)
+    np.save(f"{sys.argv[1]}/{count}.npy", y)
+print(compiled.ranks, compiled.device_ids)
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("3 [0, 1, 2]\n", "")
+    for count in (4, 1, 3):
+        np.testing.assert_array_equal(np.load(tmp_path / f"{count}.npy"), expected_of(x, table, factors, count))
+
+
+def test_a_saved_program_whose_bytes_are_wrong(tmp_path):
+    ir.compile(Chosen, tmp_path, distributed_config=DistributedConfig(device_ids=[0, 1]))
+    (file,) = tmp_path.glob("*.ir")
+    data = file.read_bytes()
+    for wrong in (data[:100], b"", data[:-1] + b"x", ir.serialize(Chosen.functions["main"])):
+        file.write_bytes(wrong)
+        with pytest.raises((ValueError, TypeError)):
+            CompiledProgram.from_dir(tmp_path)
+    file.unlink()
+    with pytest.raises(ValueError, match=r"is not what ir\.compile wrote"):
+        CompiledProgram.from_dir(tmp_path)

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -77,7 +78,18 @@ def _decorator(node, closure):
 def _options(source, closure, call, trusted):
     """The arguments of a decorator."""
     parser = FunctionParser(source, closure, None, trusted)
-    return {} if call is None else parser.arguments(call)[1]
+    if call is None:
+        return {}
+    external = [each.value for each in call.keywords if each.arg == "external_source"]
+    read = [each for each in call.keywords if each.arg != "external_source"]
+    options = parser.arguments(ast.Call(call.func, call.args, read))[1]
+    return {**options, "external_source": _path(external[0], closure)} if external else options
+
+
+def _path(node, closure):
+    """The path that an argument names, else its text."""
+    held = closure.get(node.id) if isinstance(node, ast.Name) else getattr(node, "value", None)
+    return os.fspath(held) if isinstance(held, (str, os.PathLike)) else ast.unparse(node)
 
 
 def _build_program(node, source, closure, trusted, options):

@@ -196,6 +196,8 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
     def function(self, node, options):
         self.strict = bool(options.get("strict_ssa", False))
         self.attrs = dict(options.get("attrs") or {})
+        if "external_source" in options:
+            self.attrs["external_source"] = options["external_source"]
         self.loads_tiles = any(isinstance(each, ast.Attribute) and each.attr == "load" for each in ast.walk(node))
         params, directions = self.parameters(node)
         declared = self.results(node)
