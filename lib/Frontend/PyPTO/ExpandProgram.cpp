@@ -1,5 +1,6 @@
 // A program with its scopes as functions, and each function for one kind of core: what it is compiled to, as a program.
 #include "DivideKernel.h"
+#include "JoinLanes.h"
 #include "OutlineCalls.h"
 #include "TensorsToTiles.h"
 
@@ -52,12 +53,23 @@ std::vector<Staged> outlineScopes(const ir::Program &program) {
   return functions;
 }
 
+/// A kernel of the vector cores that each do a part of.
+ir::FunctionPtr ofBothLanes(const ir::FunctionPtr &function) {
+  ir::StmtPtr body = joinLanes(function->body_);
+  if (body == function->body_)
+    return function;
+  auto made = std::make_shared<ir::Function>(*function);
+  made->body_ = body;
+  return made;
+}
+
 std::vector<Staged> splitKernels(const std::vector<Staged> &functions, const pto::Target &target) {
   std::vector<Staged> made;
   for (const auto &[function, isScope, _] : functions) {
     auto cores = isKernel(function) ? divideKernel(function, target) : std::nullopt;
     if (!cores) {
-      made.push_back({isScope ? withoutHints(function) : function, isScope, isKernel(function)});
+      ir::FunctionPtr kernel = isKernel(function) ? ofBothLanes(function) : function;
+      made.push_back({isScope ? withoutHints(kernel) : kernel, isScope, isKernel(function)});
       continue;
     }
     for (const ir::FunctionPtr &core : {cores->cube, cores->vector})

@@ -3,6 +3,7 @@
 
 #include "BlockBarriers.h"
 #include "BlockPhases.h"
+#include "JoinLanes.h"
 #include "TensorsToTiles.h"
 #include "Types.h"
 
@@ -12,10 +13,16 @@ namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
+/// The calls of March 2026 have no tasks of both vector cores.
+static ir::FunctionPtr preparedEntry(const ir::FunctionPtr &entry, pypto::codegen::OrchestrationApi api) {
+  bool hasLanes = api == pypto::codegen::OrchestrationApi::Today;
+  return cutAtKernels(splitMixedScopes(hasLanes ? joinLanesOfScopes(entry) : entry));
+}
+
 OrchestrationText::OrchestrationText(const ir::ProgramPtr &program, const ir::FunctionPtr &entry,
                                      pypto::codegen::OrchestrationApi api, const isa::ArchInfo &arch,
                                      std::vector<Returned> returned)
-    : program(program), entry(cutAtKernels(splitMixedScopes(entry))), arch(arch), returned(std::move(returned)),
+    : program(program), entry(preparedEntry(entry, api)), arch(arch), returned(std::move(returned)),
       api(OrchestrationApi::make(api, arch, now.out)) {}
 
 void OrchestrationText::run() {

@@ -172,11 +172,12 @@ public:
 
   void submitBoth(int number, int cube, int vector, const std::string &group,
                   const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) override {
-    std::string params = declareArguments(number, group, arguments, launch),
-                kernels = "kernels_t" + std::to_string(number);
-    out.EmitLine("MixedKernels " + kernels + " = {" + std::to_string(cube) + ", " + std::to_string(vector) + ", " +
-                 std::to_string(vector) + "};");
-    submitted(number, "rt_submit_task(" + kernels + ", " + params + ")", launch);
+    submitMixed(number, std::to_string(cube), vector, group, arguments, launch);
+  }
+
+  void submitLanes(int number, int id, const std::string &kernel, const std::vector<TaskArgument> &arguments,
+                   const TaskLaunch &launch) override {
+    submitMixed(number, "INVALID_KERNEL_ID", id, kernel, arguments, launch);
   }
 
   void declareTask(const TaskName &task) override {
@@ -246,6 +247,15 @@ protected:
   }
 
 private:
+  /// A task of the cube core, unless it is none, and both vector cores.
+  void submitMixed(int number, const std::string &cube, int vector, const std::string &name,
+                   const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) {
+    std::string params = declareArguments(number, name, arguments, launch),
+                kernels = "kernels_t" + std::to_string(number), both = std::to_string(vector);
+    out.EmitLine("MixedKernels " + kernels + " = {" + cube + ", " + both + ", " + both + "};");
+    submitted(number, "rt_submit_task(" + kernels + ", " + params + ")", launch);
+  }
+
   void submitted(int number, const std::string &call, const TaskLaunch &launch) {
     if (launch.task.empty())
       return out.EmitLine(call + ";");

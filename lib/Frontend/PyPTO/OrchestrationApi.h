@@ -72,6 +72,11 @@ public:
   /// Submits kernels `cube` and `vector`, called `group`, as one task, with two vector cores.
   virtual void submitBoth(int number, int cube, int vector, const std::string &group,
                           const std::vector<TaskArgument> &arguments, const TaskLaunch &launch) = 0;
+  /// Submits kernel `id` of both vector cores as one task.
+  virtual void submitLanes(int number, int id, const std::string &kernel, const std::vector<TaskArgument> &arguments,
+                           const TaskLaunch &launch) {
+    submit(number, id, kernel, pypto::ir::CoreType::VECTOR, arguments, launch);
+  }
   /// Declares a task that is none yet.
   virtual void declareTask(const TaskName &task) = 0;
   /// Submits a task without work, which becomes `launch.task`.

@@ -2,6 +2,7 @@
 #include "OrchestrationText.h"
 
 #include "Groups.h"
+#include "JoinLanes.h"
 #include "MixedKernels.h"
 #include "Plan.h"
 #include "TensorsToTiles.h"
@@ -99,7 +100,11 @@ void OrchestrationText::submit(const ir::FunctionPtr &kernel, const Values &argu
   } else {
     tensors.insert(tensors.end(), numbers.begin(), numbers.end());
     int id = numberOf(kernel);
-    api->submit(now.tasks++, id, kernel->name_, pypto::codegen::InferFunctionCoreType(kernel), tensors, said);
+    auto core = pypto::codegen::InferFunctionCoreType(kernel);
+    if (core == ir::CoreType::VECTOR && asksForLane(kernel->body_))
+      api->submitLanes(now.tasks++, id, kernel->name_, tensors, said);
+    else
+      api->submit(now.tasks++, id, kernel->name_, core, tensors, said);
   }
   now.written.insert(written.begin(), written.end());
 }
