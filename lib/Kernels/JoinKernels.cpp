@@ -11,6 +11,7 @@
 #include "Cube/Handover.h"
 #include "Vector/Panels.h"
 
+#include "pto_mlir/Cost/Choice.h"
 #include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -164,24 +165,30 @@ private:
     return true;
   }
 
-  /// The joined kernel of the tiling with which it takes the least time; "" when apart is better.
+  /// The joined kernel of the tiling with which it takes the least time, or as little and loads less; "" when apart is
+  /// better.
   StringAttr makeBest(func::FuncOp cubeKernel, func::FuncOp vectorKernel, unsigned input, SymbolTable &symbols,
                       const vector_kernels::PhaseContext &context) {
     const std::vector<Producer> &list = producersOf(cubeKernel);
-    const Producer *best = nullptr;
-    std::optional<Panels> bestPanels;
-    double least = 0;
+    struct Candidate {
+      const Producer *producer;
+      double cycles;
+    };
+    SmallVector<Candidate> joined;
     for (const Producer &producer : list)
       if (auto panels = panelsOf(producer, vectorKernel, input, context))
-        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles)) {
-          double time = producer.contraction.rowsPerSize ? meanLogCycles(producer, *panels) : *cycles;
-          if (!best || time < least)
-            best = &producer, bestPanels.emplace(std::move(*panels)), least = time;
-        }
-    if (!best)
+        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles))
+          joined.push_back(
+              {&producer, producer.contraction.rowsPerSize ? std::exp(meanLogCycles(producer, *panels)) : *cycles});
+    if (joined.empty())
       return StringAttr::get(&getContext(), "");
-    StringAttr name = makeKernel(cubeKernel, vectorKernel, *best, *bestPanels, symbols);
-    joinedFrom.try_emplace(name, *best);
+    const Producer &best =
+        *cost::fewestBytes(
+             joined, [](auto &c) { return c.cycles; }, [](auto &c) { return c.producer->tiling.loads; })
+             ->producer;
+    auto panels = panelsOf(best, vectorKernel, input, context);
+    StringAttr name = makeKernel(cubeKernel, vectorKernel, best, *panels, symbols);
+    joinedFrom.try_emplace(name, best);
     return name;
   }
 

@@ -117,3 +117,30 @@ func.func private @repeat(%x: tensor<20x80x24xf32>, %out: tensor<20x2x80x2x24xf3
   } -> tensor<20x2x80x2x24xf32>
   return %0 : tensor<20x2x80x2x24xf32>
 }
+
+// -----
+
+// What follows a window finds room where its input was: with a hardswish behind it, it has the tiles that it has alone.
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+// CHECK-LABEL: func.func private @window_hardswish
+// CHECK: tensor.extract_slice {{.*}} [1, 7, 84, 40] [1, 1, 1, 1]
+func.func private @window_hardswish(%x: tensor<1x16x84x240xf32>, %w: tensor<5x5x240xf32>, %out: tensor<1x12x80x240xf32>) -> tensor<1x12x80x240xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %three = arith.constant 3.0 : f32
+  %six = arith.constant 6.0 : f32
+  %e = tensor.empty() : tensor<1x12x80x240xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x12x80x240xf32>) -> tensor<1x12x80x240xf32>
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x16x84x240xf32>, tensor<5x5x240xf32>) outs(%f : tensor<1x12x80x240xf32>) -> tensor<1x12x80x240xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x12x80x240xf32>) outs(%out : tensor<1x12x80x240xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %a = arith.addf %in, %three : f32
+    %b = arith.maximumf %a, %zero : f32
+    %c = arith.minimumf %b, %six : f32
+    %d = arith.mulf %in, %c : f32
+    linalg.yield %d : f32
+  } -> tensor<1x12x80x240xf32>
+  return %1 : tensor<1x12x80x240xf32>
+}

@@ -114,6 +114,7 @@ struct CubeTiling {
   SlabAxis slabH, slabW;       ///< the axes of such a slab
   CoreGrid grid;               ///< cores used; at most CubeProblem::cores
   double cycles;               ///< estimated cycles, the objective of the choice
+  double loads;                ///< bytes that all its cores load
   std::vector<FewRows> few;    ///< where rows are known at run time (chooseFewRows)
 };
 
@@ -137,6 +138,9 @@ double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
 /// Estimated cycles of the busiest core, by the prices of the architecture
 /// (lib/Cost). Without what a launch costs.
 double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
+
+/// Bytes of both operands that all cores of the grid load together.
+double loadedBytes(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
 
 /// Channels of one 32-byte block.
 inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }

@@ -6,6 +6,7 @@
 #include "KernelBuilder.h"
 #include "PackWeights.h"
 
+#include "pto_mlir/Cost/Choice.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 #include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
@@ -115,16 +116,19 @@ private:
     return tilings;
   }
 
-  /// The tiling whose kernel takes the least time: each is built on the side and estimated op by op. Where rows are
-  /// known at run time, the least over all numbers of rows, by the estimate before it is built, as far as that holds
-  /// for the greatest number.
+  /// The tiling whose kernel takes the least time, or as little and loads less: each is built on the side and estimated
+  /// op by op. Where rows are known at run time, the least over all numbers of rows, by the estimate before it is
+  /// built, as far as that holds for the greatest number.
   const cube::CubeTiling &bestOf(func::FuncOp kernel, const cube::Contraction &contraction,
                                  const std::vector<cube::CubeTiling> &tilings) {
     const cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(kernel).name);
     if (!numCores || tilings.size() == 1)
       return tilings.front();
-    const cube::CubeTiling *best = &tilings.front();
-    double least = std::numeric_limits<double>::infinity();
+    struct Candidate {
+      const cube::CubeTiling *tiling;
+      double cycles;
+    };
+    SmallVector<Candidate> estimated;
     for (const cube::CubeTiling &tiling : tilings) {
       auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
       cube::Contraction greatest = contraction;
@@ -137,10 +141,14 @@ private:
                     << ", estimated " << (cycles ? *cycles : -1));
       if (cycles && contraction.rowsPerSize && contraction.problem.outer == 1)
         cycles = tiling.cycles * *cycles / cube::estimateCycles(contraction.problem, tiling, limits);
-      if (cycles && *cycles < least)
-        best = &tiling, least = *cycles;
+      if (cycles)
+        estimated.push_back({&tiling, *cycles});
     }
-    return *best;
+    if (estimated.empty())
+      return tilings.front();
+    return *cost::fewestBytes(
+                estimated, [](auto &c) { return c.cycles; }, [](auto &c) { return c.tiling->loads; })
+                ->tiling;
   }
 
   /// @k and @k.vector, for the two kinds of cores.

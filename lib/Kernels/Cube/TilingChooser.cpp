@@ -340,6 +340,8 @@ std::vector<CubeTiling> rankCubeTilings(const CubeProblem &problem, const CubeLi
     if (result.size() < most && !same && sameSums && (!even || imbalance(problem, tiling) <= kEven))
       result.push_back(tiling);
   }
+  for (CubeTiling &tiling : result)
+    tiling.loads = loadedBytes(problem, tiling, limits);
   return result;
 }
 

@@ -119,6 +119,7 @@ struct Work {
   double outer, tilesM, tiles;
   double product = 0, extract = 0, load = 0, store = 0;
   double firstLoad = 0, firstExtract = 0, lastProduct = 0; // which overlap with nothing
+  double loadedBytes = 0;                                  // by all cores
 
 private:
   void setProduct() {
@@ -155,7 +156,9 @@ private:
            rightBytes = double(rightPanelBytes(problem, tiling)) * double(n.extent) / double(n.blocks * tiling.baseN),
            held = double(heldBytes(problem, tiling)) * filled;
     double bytes = heldLoads * held + leftLoads * leftBytes + rightLoads * rightBytes;
-    double cores = double(tiling.grid.size()), hbm = distinctBytes() / std::max(1.0, bytes * cores);
+    double cores = double(tiling.grid.size());
+    loadedBytes = bytes * cores;
+    double hbm = distinctBytes() / std::max(1.0, loadedBytes);
     double perByte = prices.readPerByte(cost::Way::ToL1, cores, hbm), start = prices.start(cost::Way::ToL1);
     load = bytes * perByte + (heldLoads + leftLoads + rightLoads) * start;
     firstLoad = ((held > 0 ? held : leftBytes) + rightBytes) * perByte + 2 * start;
@@ -184,6 +187,10 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, cons
   double handOver = 4 * limits.prices.flag() * work.tiles * double(work.b.steps);
   return busiest + alone + handOver + kRestShare * (work.product + work.extract + work.store) +
          kTrafficShare * work.load;
+}
+
+double loadedBytes(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits) {
+  return Work(problem, tiling, limits).loadedBytes;
 }
 
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies) {

@@ -89,14 +89,18 @@ WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp
       auto reads = [&](unsigned cls) { return readsClass(map, classes, cls); };
       // One value per pixel (a padded average's count) is a column vector, whose rows cannot be merged either.
       tail.oneRow |= reads(rows) != reads(cols) || (reads(rows) && !reads(channels));
-      if (reads(rows) && operand.get() != window->getResult(0) && seen.insert(operand.get()).second)
-        ++tail.fullValues;
+      if (!reads(rows) || operand.get() == window->getResult(0) || !seen.insert(operand.get()).second)
+        continue;
+      bool made = op.isDpsInit(&operand) || llvm::is_contained(cluster, operand.get().getDefiningOp());
+      ++(made ? tail.fullValues : tail.operands);
     }
     temporaries = std::max(temporaries, liveTemporaries(op));
   }
   tail.fullValues += temporaries;
-  if (LinalgOp producer = windowInput(window))
-    tail.inputValues = producer.getNumDpsInputs() + liveTemporaries(producer);
+  if (LinalgOp producer = windowInput(window)) {
+    tail.inputOperands = producer.getNumDpsInputs();
+    tail.inputValues = tail.inputOperands + liveTemporaries(producer);
+  }
   return tail;
 }
 

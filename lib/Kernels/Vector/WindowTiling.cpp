@@ -3,6 +3,7 @@
 #include "WindowTiling.h"
 #include "Phases.h"
 #include "TileSizes.h"
+#include "pto_mlir/Cost/Choice.h"
 #include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/Support/MathExtras.h"
@@ -55,7 +56,7 @@ constexpr int64_t kMostRows = 4095;
 
 struct Candidate {
   WindowTile tile;
-  double cost = 0;
+  double cost = 0, loads = 0; // cycles of the most loaded core, and input that all tiles read
 };
 
 class Chooser {
@@ -77,12 +78,14 @@ public:
   }
 
   WindowTile run() {
-    Candidate best;
-    considerChannels([&](int64_t c) { return c % (32 / inputBytes) == 0 || c == channels; }, best);
+    SmallVector<Candidate> all;
+    considerChannels([&](int64_t c) { return c % (32 / inputBytes) == 0 || c == channels; }, all);
     // Parts of blocks are moved and computed like whole ones: only where no whole ones fit.
-    if (best.tile.rows == 0)
-      considerChannels([](int64_t) { return true; }, best);
-    return best.tile;
+    if (all.empty())
+      considerChannels([](int64_t) { return true; }, all);
+    if (all.empty())
+      return {};
+    return cost::fewestBytes(all, [](auto &c) { return c.cost; }, [](auto &c) { return c.loads; })->tile;
   }
 
 private:
@@ -102,8 +105,10 @@ private:
     int64_t padded = llvm::alignTo(c, converts ? 16 : 8);
     int64_t input = height.span(h) * width.span(w) * (inputBytes + (converts ? 4 : 0));
     int64_t filter = hasFilter ? height.kernel * width.kernel * (4 + (converts ? inputBytes : 0)) : 0;
-    return padded * (input + 4 * tail.inputValues * width.span(w) + 4 * tail.fullValues * h * w +
-                     (hasFilter ? 12 : 4) * w + filter);
+    // What follows the window finds room where its input was.
+    int64_t ofWindow =
+        input + 4 * (tail.inputValues + tail.inputOperands) * width.span(w) + 4 * h * w + (hasFilter ? 12 : 4) * w;
+    return padded * (std::max(ofWindow, 4 * tail.fullValues * h * w) + 4 * tail.operands * h * w + filter);
   }
 
   int64_t largestRows(int64_t w, int64_t c) const {
@@ -114,33 +119,35 @@ private:
   }
 
   /// All equal parts of channels whose number is `allowed`, and of columns.
-  void considerChannels(llvm::function_ref<bool(int64_t)> allowed, Candidate &best) const {
+  void considerChannels(llvm::function_ref<bool(int64_t)> allowed, SmallVectorImpl<Candidate> &all) const {
     for (int64_t c = 1; c <= channels; ++c) {
       if (channels % c != 0 || !allowed(c))
         continue;
       for (int64_t w = 1; w <= cols; ++w)
         if (cols % w == 0)
-          consider({largestRows(w, c), w, c}, best);
+          consider({largestRows(w, c), w, c}, all);
     }
   }
 
-  void consider(WindowTile tile, Candidate &best) const {
+  void consider(WindowTile tile, SmallVectorImpl<Candidate> &all) const {
     for (int64_t most = tile.rows; most > 0; --most) {
       // Equal parts where that costs no further tile.
       int64_t parts = llvm::divideCeil(rows, most);
       tile.rows = llvm::divideCeil(rows, parts);
-      double price = cost(tile, parts);
-      if (best.tile.rows == 0 || price < best.cost)
-        best = {tile, price};
+      all.push_back({tile, cost(tile, parts), double(count(tile, parts)) * spanElements(tile)});
       most = tile.rows;
     }
+  }
+
+  /// Tiles of the output.
+  int64_t count(const WindowTile &tile, int64_t rowParts) const {
+    return images * rowParts * (cols / tile.cols) * (channels / tile.channels);
   }
 
   /// Cycles of the most loaded core. V clears a tile's border before its input is loaded, behind its work on the tile
   /// before: loads and computation take turns, and only stores overlap.
   double cost(const WindowTile &tile, int64_t rowParts) const {
-    int64_t tiles = images * rowParts * (cols / tile.cols) * (channels / tile.channels);
-    auto rounds = double(llvm::divideCeil(tiles, cores));
+    auto rounds = double(llvm::divideCeil(count(tile, rowParts), cores));
     double compute = computeCycles(tile), load = loadCycles(tile), store = storeCycles(tile);
     return rounds * std::max(load + compute, store) + std::min(load + compute, store);
   }
@@ -148,7 +155,8 @@ private:
   /// A command per row and tap, and what follows the window once per tile.
   double computeCycles(const WindowTile &tile) const {
     double elements = double(tile.rows) * tile.cols * llvm::alignTo(tile.channels, 8);
-    double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1), behind = 2 + double(tail.fullValues);
+    double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1),
+           behind = 2 + double(tail.fullValues + tail.operands);
     double commands = double(tile.rows) * (taps + (hasFilter ? 2 : 0)) + behind +
                       double(height.span(tile.rows) * width.stride * tail.inputValues);
     double worked = elements * (taps + behind) + spanElements(tile) * double(tail.inputValues + converts);

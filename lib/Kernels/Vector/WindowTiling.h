@@ -48,11 +48,15 @@ struct WindowTile {
 
 /// What a tile of the window costs beside its input.
 struct WindowTail {
-  /// f32 values of the output's shape alive at once: accumulator, operands, results and temporaries of the ops behind
-  /// the window.
+  /// f32 values of the output's shape alive at once behind the window, whose input is not needed any more: accumulator,
+  /// results and temporaries of the ops there.
   int64_t fullValues = 2;
+  /// Operands of that shape that these ops load.
+  int64_t operands = 0;
   /// Values of one input row's shape: operands and temporaries of the op that makes the input.
   int64_t inputValues = 0;
+  /// Those of them that are loaded, the next row's beside this one's.
+  int64_t inputOperands = 0;
   /// An op behind the window cannot merge rows and columns: one row at a time.
   bool oneRow = false;
 };
