@@ -1,5 +1,6 @@
 // Programs and functions.
 #include "BlockBarriers.h"
+#include "CarriedViews.h"
 #include "JoinGroups.h"
 #include "Lowering.h"
 #include "MixedKernels.h"
@@ -154,7 +155,8 @@ static const isa::ArchInfo &archOf(const PyPTOOptions &options) {
 static ir::ProgramPtr checkedProgram(const ir::ProgramPtr &program) {
   ir::VerifyProgram(program);
   pypto_frontend::verifyCalls(program);
-  return pypto_frontend::lowerBlockBarriers(ir::WithOrchestrators(program));
+  ir::ProgramPtr made = pypto_frontend::lowerBlockBarriers(ir::WithOrchestrators(program));
+  return pypto_frontend::carryOffsetsOfViews(made);
 }
 
 /// The same in operations on tiles, as it is run.

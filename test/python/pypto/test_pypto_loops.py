@@ -5,6 +5,7 @@ import pypto.language as pl
 import pytest
 from pypto import DataType, codegen, ir
 from pypto.ir.op import tensor, tile
+from pypto.runtime import RunConfig
 from test_pypto_lower import F32, I32, SPAN, Kernel, numbers, scalar, tensor_of
 from test_pypto_parts import both
 
@@ -156,3 +157,48 @@ def test_a_window_behind_the_end_of_known_extents(tmp_path):
     k.run(tmp_path, data, out)
     np.testing.assert_array_equal(out[16:], data[16:])
     assert not out[:16].any()
+
+
+@pl.jit
+def next_rows(n: pl.Tensor, x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    """Slices that loops carry, change places, and are read behind them."""
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t, u = x[0:8, :], x[8:16, :]
+        for i in pl.range(pl.tensor.read(n, [0])):
+            y[i * 8 : i * 8 + 8, :] = pl.sub(t, u)
+            t, u = u, x[i * 8 + 16 : i * 8 + 24, :]
+        y[32:40, :] = pl.mul(t, 3.0)
+    return y
+
+
+@pl.jit
+def inner_rows(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        t = x[0:8, 0:32]
+        for i in pl.range(2):
+            total = pl.mul(t, 0.0)
+            for j in pl.range(3):
+                total = pl.add(total, t)
+                t = x[j * 8 : j * 8 + 8, i * 32 : i * 32 + 32]
+            y[i * 8 : i * 8 + 8, 0:32] = total
+    return y
+
+
+@pytest.mark.parametrize("platform", ("a2a3", "a5"))
+def test_slices_that_loops_carry(platform):
+    config = RunConfig(platform=platform, mode="checked")
+    x = np.random.default_rng(0).standard_normal((48, 64)).astype(np.float32)
+    parts = x.reshape(6, 8, 64)
+    for n in (3, 0, 4):
+        y = np.zeros((40, 64), np.float32)
+        next_rows(np.array([n], np.int32), x, y, config=config)
+        np.testing.assert_array_equal(y[: 8 * n], (parts[:n] - parts[1 : n + 1]).reshape(-1, 64))
+        np.testing.assert_array_equal(y[32:], 3 * parts[n])
+    y = np.zeros((16, 64), np.float32)
+    inner_rows(x, y, config=config)
+    t = parts[0, :, :32]
+    for i in range(2):
+        total = np.zeros((8, 32), np.float32)
+        for j in range(3):
+            total, t = total + t, parts[j, :, i * 32 : i * 32 + 32]
+        np.testing.assert_array_equal(y[i * 8 : i * 8 + 8, :32], total)
