@@ -3,6 +3,7 @@
 #include "JoinLanes.h"
 #include "OutlineCalls.h"
 #include "TensorsToTiles.h"
+#include "TileNodes.h"
 
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
 #include "pypto/ir/orchestrators.h"
@@ -56,11 +57,7 @@ std::vector<Staged> outlineScopes(const ir::Program &program) {
 /// A kernel of the vector cores that each do a part of.
 ir::FunctionPtr ofBothLanes(const ir::FunctionPtr &function) {
   ir::StmtPtr body = joinLanes(function->body_);
-  if (body == function->body_)
-    return function;
-  auto made = std::make_shared<ir::Function>(*function);
-  made->body_ = body;
-  return made;
+  return body == function->body_ ? function : withBody(*function, body);
 }
 
 std::vector<Staged> splitKernels(const std::vector<Staged> &functions, const pto::Target &target) {

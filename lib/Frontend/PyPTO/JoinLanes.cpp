@@ -51,20 +51,14 @@ class ScopeLanes : public ir::IRMutator {
 protected:
   ir::StmtPtr VisitStmt_(const ir::InCoreScopeStmtPtr &op) override {
     ir::StmtPtr body = joinLanes(op->body_);
-    if (body == op->body_)
-      return op;
-    auto made = std::make_shared<ir::InCoreScopeStmt>(*op);
-    made->body_ = body;
-    return made;
+    return body == op->body_ ? ir::StmtPtr(op) : withBody(*op, body);
   }
   ir::StmtPtr VisitStmt_(const ir::SpmdScopeStmtPtr &op) override {
     ir::StmtPtr body = joinLanes(op->body_);
     if (body == op->body_)
       return ir::IRMutator::VisitStmt_(op);
-    auto made = std::make_shared<ir::SpmdScopeStmt>(*op);
-    made->body_ =
-        std::make_shared<const ir::InCoreScopeStmt>(body, op->name_hint_, std::nullopt, ir::Attrs(), body->span_);
-    return made;
+    return withBody(*op, ir::StmtPtr(std::make_shared<const ir::InCoreScopeStmt>(body, op->name_hint_, std::nullopt,
+                                                                                 ir::Attrs(), body->span_)));
   }
 };
 

@@ -423,7 +423,7 @@ private:
   const Transports &transports;
 };
 
-ir::FunctionPtr withBody(const ir::Function &function, const ir::StmtPtr &body, ir::SplitMode mode) {
+ir::FunctionPtr withHalves(const ir::Function &function, const ir::StmtPtr &body, ir::SplitMode mode) {
   auto made = std::make_shared<ir::Function>(function.name_, function.params_, function.return_types_, body,
                                              function.span_, function.func_type_, function.param_directions_);
   made->level_ = function.level_, made->role_ = function.role_;
@@ -460,8 +460,8 @@ CoreFunctions splitHalves(const CoreFunctions &cores, ir::SplitMode mode, bool t
   std::vector<ir::StmtPtr> stmts{std::make_shared<const ir::AssignStmt>(lane, which, vector.span_)};
   llvm::append_range(stmts, ir::FlattenStmts(half));
   auto body = std::make_shared<const ir::SeqStmts>(std::move(stmts), vector.body_->span_);
-  return {withBody(*cores.cube, CubeEnds(transports).VisitStmt(cores.cube->body_), mode), withBody(vector, body, mode),
-          cores.group};
+  return {withHalves(*cores.cube, CubeEnds(transports).VisitStmt(cores.cube->body_), mode),
+          withHalves(vector, body, mode), cores.group};
 }
 
 } // namespace pto_mlir::pypto_frontend

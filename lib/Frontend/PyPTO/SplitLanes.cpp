@@ -307,9 +307,7 @@ private:
     }
     run(sequence(std::move(stmts), loop->body_->span_), body);
     llvm::append_range(body, end);
-    return std::make_shared<const ir::ForStmt>(loop->loop_var_, loop->start_, loop->stop_, loop->step_,
-                                               loop->iter_args_, sequence(std::move(body), loop->body_->span_),
-                                               loop->return_vars_, loop->span_, loop->kind_, loop->attrs_);
+    return withBody(*loop, sequence(std::move(body), loop->body_->span_));
   }
 
   void add(const ir::StmtPtr &stmt, Stmts &stmts, Stmts &out) {

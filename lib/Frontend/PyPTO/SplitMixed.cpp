@@ -311,10 +311,7 @@ private:
     Stmts body{VisitStmt(
         std::make_shared<const ir::InCoreScopeStmt>(inner, scope.name_hint_, std::nullopt, scope.attrs_, scope.span_))};
     llvm::append_range(body, end);
-    return std::make_shared<const ir::ForStmt>(loop->loop_var_, loop->start_, loop->stop_, loop->step_,
-                                               loop->iter_args_,
-                                               std::make_shared<const ir::SeqStmts>(body, loop->body_->span_),
-                                               loop->return_vars_, loop->span_, loop->kind_, loop->attrs_);
+    return withBody(*loop, sequence(std::move(body), loop->body_->span_));
   }
 
   ir::StmtPtr split(const ir::InCoreScopeStmt &scope, const Accumulators &accumulators) {

@@ -34,13 +34,6 @@ protected:
   }
 };
 
-ir::FunctionPtr withBody(const ir::Function &function, const ir::StmtPtr &body) {
-  auto made = std::make_shared<ir::Function>(function.name_, function.params_, function.return_types_, body,
-                                             function.span_, function.func_type_, function.param_directions_);
-  made->level_ = function.level_, made->role_ = function.role_, made->attrs_ = function.attrs_;
-  return made;
-}
-
 } // namespace
 
 bool isKernel(const ir::Function &function) {

@@ -37,6 +37,13 @@ inline ir::StmtPtr sequence(std::vector<ir::StmtPtr> stmts, const ir::Span &span
   return std::make_shared<const ir::SeqStmts>(std::move(stmts), span);
 }
 
+/// The same loop, scope or function around other statements.
+template <class T> std::shared_ptr<const T> withBody(const T &around, ir::StmtPtr body) {
+  auto made = std::make_shared<T>(around);
+  made->body_ = std::move(body);
+  return made;
+}
+
 /// Makes a tensor of the variable's shape and element type in global memory.
 inline ir::StmtPtr creationOf(const ir::VarPtr &tensor) {
   ir::Attrs arguments = {{"", *ir::ShapeOf(tensor->type_)}, {"dtype", *ir::ElementTypeOf(tensor->type_)}};

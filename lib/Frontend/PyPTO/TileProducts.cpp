@@ -105,12 +105,9 @@ void ProductTiler::statement(const ir::StmtPtr &stmt) {
   } else if (auto op = ir::As<ir::ForStmt>(stmt)) {
     for (const ir::IterArgPtr &arg : op->iter_args_)
       refuse(arg->initValue_);
-    out->push_back(std::make_shared<const ir::ForStmt>(op->loop_var_, op->start_, op->stop_, op->step_, op->iter_args_,
-                                                       visit(op->body_), op->return_vars_, op->span_, op->kind_,
-                                                       op->attrs_));
+    out->push_back(withBody(*op, visit(op->body_)));
   } else if (auto op = ir::As<ir::WhileStmt>(stmt)) {
-    out->push_back(std::make_shared<const ir::WhileStmt>(op->condition_, op->iter_args_, visit(op->body_),
-                                                         op->return_vars_, op->span_));
+    out->push_back(withBody(*op, visit(op->body_)));
   } else if (auto op = ir::As<ir::IfStmt>(stmt)) {
     std::optional<ir::StmtPtr> otherwise;
     ir::StmtPtr then = visit(op->then_body_);
