@@ -60,6 +60,28 @@ def test_gelu_by_erf(tmp_path, quantize):
     assert np.abs(got)[~near].max() <= 4e-8
 
 
+def test_gelu_in_other_orders_and_far_from_0(tmp_path):
+    """The factor first and not 1 / 2, the sum the other way round, and what is far from 0 in bf16."""
+    nodes = [
+        helper.make_node("Mul", ["x", "scale"], ["h"]),
+        helper.make_node("Div", ["x", "root"], ["u"]),
+        helper.make_node("Erf", ["u"], ["e"]),
+        helper.make_node("Add", ["one", "e"], ["s"]),
+        helper.make_node("Mul", ["s", "h"], ["y"]),
+    ]
+    x = values("F16", 20000)
+    got = run(tmp_path, nodes, {"root": 2**0.5, "one": 1.0, "scale": 1.5}, x, "F16")
+    exact = np.array([1.5 * v * math.erfc(-v / math.sqrt(2)) for v in x.astype(np.float64)])
+    near = x > -5.9
+    assert ulps(got, exact, "F16")[near].max() <= 0.51
+    assert np.abs(got)[~near].max() <= 1.2e-7
+    (tmp_path / "wide").mkdir()
+    top = run(
+        tmp_path / "wide", nodes, {"root": 2**0.5, "one": 1.0, "scale": 1.5}, np.full(16, 1e30, np.float32), "BF16"
+    )
+    assert np.allclose(top, 3e30, rtol=2**-8)
+
+
 def test_quotients_by_constants(tmp_path):
     """Of a hard swish: the product with the reciprocal costs a hundredth of an ulp at most."""
     nodes = [

@@ -7,11 +7,14 @@
 
 #include "Phases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -104,8 +107,77 @@ template <typename... Ops> bool isRounded(Value value) {
   return value.getType().isF32();
 }
 
-// The 1 + erf(x) of a gelu, whose products are rounded: erfc(a) = exp(a P(a)), a = abs(x), where x < 0, else
-// 2 - erfc(a). Minimax coefficients for a up to 4.2 (relative error 7e-6); erfc goes to 0 behind.
+// Minimax coefficients of P in erfc(a) = exp(a P(a)) for a up to 4.2 (relative error 7e-6); erfc goes to 0 behind.
+constexpr double kErfc[] = {-1.1284870874613262,    -0.6356747280404128,   -0.10565177144625132,   0.023500718976742357,
+                            -0.0036189015243834988, 0.0003365343591149716, -1.4050128167220466e-05};
+
+/// The factor, where `value` is its product with a constant, whose number is multiplied to `scale`.
+Value withoutConstant(Value value, double &scale) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  for (unsigned i : {0, 1}) {
+    APFloat constant(0.0f);
+    if (product && matchPattern(product->getOperand(i), m_ConstantFloat(&constant))) {
+      scale *= constant.convertToDouble();
+      return product->getOperand(1 - i);
+    }
+  }
+  return value;
+}
+
+/// Whether both are the same element: fusion may give a body one operand twice.
+bool isSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto wideA = a.getDefiningOp<arith::ExtFOp>(), wideB = b.getDefiningOp<arith::ExtFOp>();
+  if (wideA && wideB)
+    return wideA.getType() == wideB.getType() && isSame(wideA.getIn(), wideB.getIn());
+  auto argA = dyn_cast<BlockArgument>(a), argB = dyn_cast<BlockArgument>(b);
+  auto op = argA && argB ? dyn_cast<linalg::LinalgOp>(argA.getOwner()->getParentOp()) : linalg::LinalgOp();
+  if (!op || argA.getOwner() != argB.getOwner())
+    return false;
+  OpOperand *operandA = op.getMatchingOpOperand(argA), *operandB = op.getMatchingOpOperand(argB);
+  return operandA->get() == operandB->get() &&
+         op.getMatchingIndexingMap(operandA) == op.getMatchingIndexingMap(operandB);
+}
+
+/// The products that a gelu consists of behind its sum 1 + erf(k h): the last one, and what else than h they scale by.
+std::pair<Value, double> productsOf(Value sum, Value h) {
+  bool found = false;
+  double scale = 1;
+  Value last = sum;
+  while (last.hasOneUse()) {
+    auto product = dyn_cast<arith::MulFOp>(*last.user_begin());
+    if (!product)
+      break;
+    Value other = product.getLhs() == last ? product.getRhs() : product.getLhs();
+    double factor = 1;
+    APFloat constant(0.0f);
+    if (matchPattern(other, m_ConstantFloat(&constant)))
+      factor = constant.convertToDouble();
+    else if (!found && isSame(withoutConstant(other, factor), h))
+      found = true;
+    else
+      break;
+    scale *= factor;
+    last = product;
+  }
+  return found ? std::pair(last, scale) : std::pair(Value(), 0.0);
+}
+
+// All of a gelu h s (1 + erf(k h)): 2 s max(h, 0) - b exp(log s + a P(a)), b = abs(h), a = k b, without a choice
+// between signs. Where b is bounded the exponential has long been 0, which infinity must not meet.
+Value wholeGelu(Arithmetic &a, Value h, double k, double s) {
+  SmallVector<double> coefficients = {std::log(s)};
+  for (auto [i, c] : llvm::enumerate(kErfc))
+    coefficients.push_back(c * std::pow(k, double(i + 1)));
+  Value bounded = a.builder.create<arith::MinimumFOp>(a.loc, a.abs(h), a.number(1e4));
+  Value tail = a.mul(bounded, a.exp(a.polynomial(bounded, coefficients)));
+  Value positive = a.builder.create<arith::MaximumFOp>(a.loc, h, a.number(0));
+  return a.sub(s == 0.5 ? positive : a.mul(positive, a.number(2 * s)), tail);
+}
+
+// The 1 + erf(x) of a gelu, whose products are rounded, with these products where they are h times constants; else
+// erfc(abs(x)) where x < 0, and 2 - erfc(abs(x)).
 struct LowerGeluErf : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
@@ -116,10 +188,15 @@ struct LowerGeluErf : OpRewritePattern<math::ErfOp> {
     if (!matchPattern(other, m_OneFloat()))
       return failure();
     Arithmetic a{rewriter, op.getLoc()};
-    Value x = op.getOperand(), size = a.abs(x);
-    Value power =
-        a.polynomial(size, {-1.1284870874613262, -0.6356747280404128, -0.10565177144625132, 0.023500718976742357,
-                            -0.0036189015243834988, 0.0003365343591149716, -1.4050128167220466e-05});
+    Value x = op.getOperand();
+    double k = 1;
+    Value h = withoutConstant(x, k);
+    if (auto [last, s] = productsOf(sum, h); last && k > 0 && s > 0) {
+      rewriter.setInsertionPointAfter(last.getDefiningOp());
+      rewriter.replaceOp(last.getDefiningOp(), wholeGelu(a, h, k, s));
+      return success();
+    }
+    Value size = a.abs(x), power = a.polynomial(size, kErfc);
     Value rest = a.exp(a.mul(size, power));
     rewriter.replaceOp(sum, a.choose(x, 0, rest, a.sub(a.number(2), rest)));
     rewriter.eraseOp(op);
