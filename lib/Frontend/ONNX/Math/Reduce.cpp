@@ -107,7 +107,8 @@ template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node
   return node.finish(castTo(node, node.reshape("", result, shape), element, node.outputName()));
 }
 
-// Halves the axes, which are flattened into one behind all others, until one element is left.
+// Halves the axes, which are flattened into one behind all others, until one element is left. Products of narrow floats
+// are f32 until the last one.
 static LogicalResult importProduct(Node &node) {
   std::optional<Reduction> reduction = readReduction(node, 18);
   if (!reduction)
@@ -130,7 +131,10 @@ static LogicalResult importProduct(Node &node) {
   Node::Wide wide(node);
   if (inner == 0) // the product of nothing
     return node.finish(node.filled(node.outputName(), RankedTensorType::get(result, node.type(0).getElementType()), 1));
-  Value value = llvm::is_sorted(perm) ? node.input(0) : f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
+  Type element = node.type(0).getElementType();
+  Value value = f.wide(0);
+  if (value && !llvm::is_sorted(perm))
+    value = f.of<top::PermuteOp>(value, {node.i64s("perm", perm)});
   value = value ? node.reshape("", value, {outer, inner}) : value;
   while (value && inner > 1) {
     int64_t half = (inner + 1) / 2;
@@ -144,7 +148,11 @@ static LogicalResult importProduct(Node &node) {
     value = value ? f.of<top::MulOp>(part(0), part(half)) : value;
     inner = half;
   }
-  return value ? node.finish(node.reshape(node.outputName(), value, result)) : failure();
+  if (!value)
+    return failure();
+  if (cast<RankedTensorType>(value.getType()).getElementType() != element)
+    return node.finish(castTo(node, node.reshape("", value, result), element, node.outputName()));
+  return node.finish(node.reshape(node.outputName(), value, result));
 }
 
 // Registers both forms of an operator.
