@@ -159,6 +159,19 @@ static cost::SketchTile describe(TileBufType type) {
   return tile;
 }
 
+/// The valid extents that the op gives its result, false where one is not known.
+template <typename Op> bool EstimateWalk::takeExtents(Op op) {
+  cost::SketchTile &tile = tiles[op->getResult(0)];
+  for (auto [extent, value] : {std::pair(&tile.validRows, op.getValidRow()), {&tile.validCols, op.getValidCol()}})
+    if (value) {
+      auto known = integer(value);
+      if (!known)
+        return false;
+      *extent = *known;
+    }
+  return true;
+}
+
 bool EstimateWalk::runTile(Operation *op) {
   if (auto set = dyn_cast<SetValidShapeOp>(op)) {
     auto rows = integer(set.getValidRow()), cols = integer(set.getValidCol());
@@ -172,16 +185,8 @@ bool EstimateWalk::runTile(Operation *op) {
     const EstimatedFunction::Place &where = function.places[op];
     int64_t turn = where.buffers > 1 ? trips.lookup(op->getParentOp()) % where.buffers : 0;
     tile.address = where.base + static_cast<uint64_t>(turn * where.bytes);
-    for (auto [extent, value] :
-         {std::pair(&tile.validRows, alloc.getValidRow()), {&tile.validCols, alloc.getValidCol()}})
-      if (value) {
-        auto known = integer(value);
-        if (!known)
-          return false;
-        *extent = *known;
-      }
     tiles[op->getResult(0)] = tile;
-    return true;
+    return takeExtents(alloc);
   }
   auto source = tiles.find(cast<TileAliasOpInterface>(op).getAliasSource());
   if (source == tiles.end())
@@ -210,7 +215,8 @@ bool EstimateWalk::runTile(Operation *op) {
       tile.validCols = tile.cols == from.cols ? from.validCols : from.validRows;
   }
   tiles[op->getResult(0)] = tile;
-  return true;
+  auto part = dyn_cast<SubViewOp>(op);
+  return !part || takeExtents(part);
 }
 
 bool EstimateWalk::runView(Operation *op) {

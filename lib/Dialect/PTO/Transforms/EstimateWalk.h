@@ -43,6 +43,7 @@ private:
   bool runLoop(mlir::scf::ForOp loop);
   bool runIf(mlir::scf::IfOp op);
   bool runScalar(mlir::Operation *op);
+  template <typename Op> bool takeExtents(Op op);
   bool runTile(mlir::Operation *op);
   bool runView(mlir::Operation *op);
   bool runEngine(mlir::Operation *op);
