@@ -75,6 +75,10 @@ def test_where_the_reference_is_wrong():
     graph.nodes[0].input[:] = ["x", "", "s"]
     at = 2 * 3 / 5 - 1
     assert abs(trace(graph, "F32")["y0"].array[0, 0, 0, 2] - ((1.25 * at - 2.25) * at * at + 1)) < 1e-12
+    inputs = {"x": np.array([[2**64 - 5, 3]], np.uint64), "s": np.float32([1, 2])}
+    graph = _node("Resize", inputs, kinds=[13], mode="nearest", coordinate_transformation_mode="asymmetric")
+    graph.nodes[0].input[:] = ["x", "", "s"]
+    assert trace(graph, "F32")["y0"].array.tolist() == [[2**64 - 5, 2**64 - 5, 3, 3]]
     for opset, scale in ((18, [-2, 3]), (21, [-2, -2, 3, 3])):
         inputs = {"x": np.float32([[[2.5], [1.5], [0], [0]]]), "s": np.float32(scale), "b": np.float32(scale)}
         graph = _node("GroupNormalization", inputs, opset=opset, epsilon=0.25, num_groups=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import onnx
@@ -137,12 +138,18 @@ class ConvTranspose(op_conv_transpose.ConvTranspose):
 
 
 class Resize(op_resize.Resize):
-    """The reference's makes the weights of cubic ones in the type of the attribute, float32."""
+    """The reference's makes the weights of cubic ones in the type of the attribute, float32, and takes the nearest
+    integer through float64, which lacks those of 64 bits."""
 
     op_domain = ""
 
-    def _run(self, *inputs, cubic_coeff_a=None, **more):
-        return super()._run(*inputs, cubic_coeff_a=float(cubic_coeff_a), **more)
+    def _run(self, x, *inputs, cubic_coeff_a=None, mode=None, coordinate_transformation_mode=None, **more):
+        more |= {"mode": mode, "coordinate_transformation_mode": coordinate_transformation_mode}
+        run = partial(super()._run, cubic_coeff_a=float(cubic_coeff_a), **more)
+        if x.dtype.kind not in "iu" or mode != "nearest" or coordinate_transformation_mode == "tf_crop_and_resize":
+            return run(x, *inputs)
+        (places,) = run(np.arange(x.size, dtype=np.float64).reshape(x.shape), *inputs)
+        return (x.ravel()[places.astype(np.int64)],)
 
 
 _erf, _erfc = (np.vectorize(f, otypes=[np.float64]) for f in (math.erf, math.erfc))
