@@ -140,6 +140,8 @@ def test_a_process_that_is_killed_in_a_run_leaves_nothing(how, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            # A background job of a shell ignores SIGINT, and what it starts does, too.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert process.stdout.readline() == "ran\n"
         process.send_signal(how)
