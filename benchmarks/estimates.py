@@ -126,6 +126,9 @@ def main() -> int:
     goals = Goals("estimates")
     with tempfile.TemporaryDirectory() as work:
         for model in models:
+            if "--dynamic" in model.options:
+                print(f"{model.name:<24} left out: sizes are known at run time only")
+                continue
             for mode in args.modes.split(","):
                 for cores in map(int, args.cores.split(",")):
                     title = f"{model.name} {mode} {cores}"
