@@ -184,7 +184,8 @@ private:
       return StringAttr::get(&getContext(), "");
     const Producer &best =
         *cost::fewestBytes(
-             joined, [](auto &c) { return c.cycles; }, [](auto &c) { return c.producer->tiling.loads; })
+             joined, [](auto &c) { return c.cycles; },
+             [](auto &c) { return cube::comparedLoads(c.producer->contraction, c.producer->tiling); })
              ->producer;
     auto panels = panelsOf(best, vectorKernel, input, context);
     StringAttr name = makeKernel(cubeKernel, vectorKernel, best, *panels, symbols);

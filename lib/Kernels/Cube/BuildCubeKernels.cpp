@@ -147,7 +147,8 @@ private:
     if (estimated.empty())
       return tilings.front();
     return *cost::fewestBytes(
-                estimated, [](auto &c) { return c.cycles; }, [](auto &c) { return c.tiling->loads; })
+                estimated, [](auto &c) { return c.cycles; },
+                [&](auto &c) { return cube::comparedLoads(contraction, *c.tiling); })
                 ->tiling;
   }
 

@@ -53,6 +53,12 @@ struct Contraction {
   FilterLayout filterLayout = FilterLayout::HWCF;
 };
 
+/// The bytes that decide between tilings of equal time: none where rows are known at run time, for `loads` is that of
+/// their greatest number.
+inline double comparedLoads(const Contraction &contraction, const CubeTiling &tiling) {
+  return contraction.rowsPerSize ? 0 : tiling.loads;
+}
+
 /// Reads the body of `func`. A body that is no single contraction with an
 /// epilogue is an error on the op that does not fit.
 mlir::FailureOr<Contraction> matchContraction(mlir::func::FuncOp func);
