@@ -100,8 +100,8 @@ private:
         (contraction->problem.image && !images))
       return list;
     contraction->problem.cores = numCores;
-    size_t most = contraction->rowsPerSize ? cube::kSizedFinalists : cube::kFinalists;
-    for (const cube::CubeTiling &tiling : cube::rankCubeTilings(contraction->problem, limits(), most))
+    for (const cube::CubeTiling &tiling :
+         cube::rankCubeTilings(contraction->problem, limits(), cube::finalists(*contraction)))
       if (auto shapes = cube::tileShapes(*contraction, tiling))
         list.push_back({*contraction, tiling, *shapes});
     return list;
@@ -172,24 +172,24 @@ private:
     const std::vector<Producer> &list = producersOf(cubeKernel);
     struct Candidate {
       const Producer *producer;
+      Panels panels;
       double cycles;
     };
-    SmallVector<Candidate> joined;
+    std::vector<Candidate> joined;
     for (const Producer &producer : list)
       if (auto panels = panelsOf(producer, vectorKernel, input, context))
-        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles))
-          joined.push_back(
-              {&producer, producer.contraction.rowsPerSize ? std::exp(meanLogCycles(producer, *panels)) : *cycles});
+        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles)) {
+          if (producer.contraction.rowsPerSize)
+            cycles = std::exp(meanLogCycles(producer, *panels));
+          joined.push_back({&producer, std::move(*panels), *cycles});
+        }
     if (joined.empty())
       return StringAttr::get(&getContext(), "");
-    const Producer &best =
-        *cost::fewestBytes(
-             joined, [](auto &c) { return c.cycles; },
-             [](auto &c) { return cube::comparedLoads(c.producer->contraction, c.producer->tiling); })
-             ->producer;
-    auto panels = panelsOf(best, vectorKernel, input, context);
-    StringAttr name = makeKernel(cubeKernel, vectorKernel, best, *panels, symbols);
-    joinedFrom.try_emplace(name, best);
+    Candidate &best = *cost::fewestBytes(
+        joined, [](auto &c) { return c.cycles; },
+        [](auto &c) { return cube::comparedLoads(c.producer->contraction, c.producer->tiling); });
+    StringAttr name = makeKernel(cubeKernel, vectorKernel, *best.producer, best.panels, symbols);
+    joinedFrom.try_emplace(name, *best.producer);
     return name;
   }
 

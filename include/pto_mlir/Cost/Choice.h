@@ -14,7 +14,7 @@ inline constexpr double kEqual = 1.01;
 /// The candidate that moves the fewest bytes among those of nearly the least cost; the first one of equals. `all` must
 /// not be empty.
 template <typename Candidates, typename CostOf, typename BytesOf>
-auto fewestBytes(const Candidates &all, CostOf costOf, BytesOf bytesOf) {
+auto fewestBytes(Candidates &&all, CostOf costOf, BytesOf bytesOf) {
   auto byCost = [&](const auto &a, const auto &b) { return costOf(a) < costOf(b); };
   double limit = kEqual * costOf(*std::min_element(std::begin(all), std::end(all), byCost));
   auto best = std::end(all);

@@ -150,8 +150,9 @@ int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
 }
 
 int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {
-  int64_t query = t.strips * t.box * wide(p.depth), keys = (t.strips > 1 ? 1 : 2) * t.keys * wide(p.depth);
-  int64_t weights = 2 * t.box * t.keys, values = (t.strips > 1 ? 1 : 2) * t.keys * wide(p.valueDepth);
+  int64_t buffers = t.strips > 1 ? 1 : 2; // of K and V; each strip has its own of the weights
+  int64_t query = t.strips * t.box * wide(p.depth), keys = buffers * t.keys * wide(p.depth);
+  int64_t weights = 2 * t.box * t.keys, values = buffers * t.keys * wide(p.valueDepth);
   return (query + keys + weights + values) * p.bytes;
 }
 

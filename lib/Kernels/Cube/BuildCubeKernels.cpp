@@ -67,8 +67,8 @@ private:
     const pto::Target &arch = pto::targetOf(kernel);
     contraction->problem.cores = numCores ? numCores.getValue() : arch.blocks;
     cube::CubeLimits limits = *cube::cubeLimits(arch.name);
-    size_t most = contraction->rowsPerSize ? cube::kSizedFinalists : cube::kFinalists;
-    std::vector<cube::CubeTiling> tilings = cube::rankCubeTilings(contraction->problem, limits, most);
+    std::vector<cube::CubeTiling> tilings =
+        cube::rankCubeTilings(contraction->problem, limits, cube::finalists(*contraction));
     if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
@@ -80,10 +80,11 @@ private:
       return failure();
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
-    if (contraction->rowsPerSize && contraction->problem.outer == 1)
-      tilings = bestForSizes(*contraction, limits, std::move(tilings));
-    cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings);
-    if (contraction->rowsPerSize && contraction->problem.outer == 1)
+    if (takesAnyRows(*contraction))
+      rankForAllRows(*contraction, limits, tilings);
+    tilings.resize(std::min(tilings.size(), cube::kFinalists));
+    cube::CubeTiling tiling = bestOf(kernel, *contraction, limits, tilings);
+    if (takesAnyRows(*contraction))
       tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
     if (windows && cube::canBuildWindowKernel(*contraction)) {
       OpBuilder b(kernel);
@@ -105,23 +106,24 @@ private:
     return success();
   }
 
-  /// Those with the least time over all numbers of rows; `cycles` is the mean then.
-  static std::vector<cube::CubeTiling> bestForSizes(const cube::Contraction &contraction,
-                                                    const cube::CubeLimits &limits,
-                                                    std::vector<cube::CubeTiling> tilings) {
+  /// Whether the kernel has blocks of its own for few rows.
+  static bool takesAnyRows(const cube::Contraction &contraction) {
+    return contraction.rowsPerSize && contraction.problem.outer == 1;
+  }
+
+  /// Those with the least time over all numbers of rows first; `cycles` is the mean then.
+  static void rankForAllRows(const cube::Contraction &contraction, const cube::CubeLimits &limits,
+                             std::vector<cube::CubeTiling> &tilings) {
     for (cube::CubeTiling &tiling : tilings)
       tiling.cycles = std::exp(cube::meanLogCycles(contraction.problem, limits, tiling, /*follower=*/nullptr));
     llvm::stable_sort(tilings, [](const auto &a, const auto &b) { return a.cycles < b.cycles; });
-    tilings.resize(std::min(tilings.size(), cube::kFinalists));
-    return tilings;
   }
 
   /// The tiling whose kernel takes the least time, or as little and loads less: each is built on the side and estimated
   /// op by op. Where rows are known at run time, the least over all numbers of rows, by the estimate before it is
   /// built, as far as that holds for the greatest number.
   const cube::CubeTiling &bestOf(func::FuncOp kernel, const cube::Contraction &contraction,
-                                 const std::vector<cube::CubeTiling> &tilings) {
-    const cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(kernel).name);
+                                 const cube::CubeLimits &limits, const std::vector<cube::CubeTiling> &tilings) {
     if (!numCores || tilings.size() == 1)
       return tilings.front();
     struct Candidate {
@@ -139,7 +141,7 @@ private:
       candidate.erase();
       PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles
                     << ", estimated " << (cycles ? *cycles : -1));
-      if (cycles && contraction.rowsPerSize && contraction.problem.outer == 1)
+      if (cycles && takesAnyRows(contraction))
         cycles = tiling.cycles * *cycles / cube::estimateCycles(contraction.problem, tiling, limits);
       if (cycles)
         estimated.push_back({&tiling, *cycles});

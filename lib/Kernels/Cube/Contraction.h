@@ -53,6 +53,11 @@ struct Contraction {
   FilterLayout filterLayout = FilterLayout::HWCF;
 };
 
+/// How many tilings are looked at closer.
+inline size_t finalists(const Contraction &contraction) {
+  return contraction.rowsPerSize ? kSizedFinalists : kFinalists;
+}
+
 /// The bytes that decide between tilings of equal time: none where rows are known at run time, for `loads` is that of
 /// their greatest number.
 inline double comparedLoads(const Contraction &contraction, const CubeTiling &tiling) {
