@@ -4,7 +4,7 @@ tests of the output tree."""
 import numpy as np
 import pypto.language as pl
 
-M, K, N, BLOCK = 32, 64, 256, 64
+M, K, N = 32, 64, 256
 
 
 @pl.program

@@ -2,6 +2,7 @@
 
 #include "BlockMemory.h"
 #include "Plan.h"
+#include "Renamer.h"
 #include "TileNodes.h"
 #include "Types.h"
 
@@ -44,22 +45,6 @@ protected:
     else
       memory |= name != "tensor.dim" && !isViewOfTensor(name);
     ir::IRVisitor::VisitExpr_(op);
-  }
-};
-
-/// Other variables in the place of some.
-class Renamer : public ir::IRMutator {
-public:
-  std::map<const ir::Var *, ir::ExprPtr> names;
-
-protected:
-  ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override { return renamed(op); }
-  ir::ExprPtr VisitExpr_(const ir::IterArgPtr &op) override { return renamed(op); }
-
-private:
-  template <class VarPtr> ir::ExprPtr renamed(const VarPtr &op) {
-    auto found = names.find(op.get());
-    return found == names.end() ? ir::IRMutator::VisitExpr_(op) : found->second;
   }
 };
 

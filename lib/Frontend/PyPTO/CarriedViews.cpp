@@ -1,11 +1,11 @@
 #include "CarriedViews.h"
 
 #include "BlockPhases.h"
+#include "Renamer.h"
 #include "TensorsToTiles.h"
 #include "TileNodes.h"
 
 #include "pypto/ir/structural.h"
-#include "pypto/ir/transforms/base/mutator.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -27,7 +27,7 @@ struct Slice {
 };
 using Slices = std::vector<std::optional<Slice>>; ///< of what a loop carries; nothing for what stays as it is
 
-class ViewCarrier : public ir::IRMutator {
+class ViewCarrier : public Renamer {
 protected:
   ir::FunctionPtr VisitFunction(const ir::FunctionPtr &function) override {
     inKernel = isKernel(*function);
@@ -39,8 +39,6 @@ protected:
     inKernel = outer;
     return made;
   }
-  ir::ExprPtr VisitExpr_(const ir::VarPtr &op) override { return renamed(op); }
-  ir::ExprPtr VisitExpr_(const ir::IterArgPtr &op) override { return renamed(op); }
 
   ir::StmtPtr VisitStmt_(const ir::AssignStmtPtr &op) override {
     ir::StmtPtr made = ir::IRMutator::VisitStmt_(op);
@@ -66,10 +64,6 @@ protected:
   }
 
 private:
-  template <class VarPtr> ir::ExprPtr renamed(const VarPtr &op) {
-    auto found = names.find(op.get());
-    return found == names.end() ? ir::IRMutator::VisitExpr_(op) : found->second;
-  }
   const Slice *sliceOf(const ir::ExprPtr &value) const {
     auto found = slices.find(static_cast<const ir::Var *>(value.get()));
     return found == slices.end() ? nullptr : &found->second;
@@ -144,7 +138,6 @@ private:
 
   bool inKernel = false;
   std::map<const ir::Var *, Slice> slices;
-  std::map<const ir::Var *, ir::ExprPtr> names;
 };
 
 } // namespace

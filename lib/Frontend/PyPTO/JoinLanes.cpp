@@ -1,6 +1,7 @@
 // A kernel of vector cores that each do a part is one kernel of both.
 #include "JoinLanes.h"
 
+#include "CoreHomes.h"
 #include "LaneDivision.h"
 #include "TileNodes.h"
 
@@ -27,7 +28,7 @@ protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     llvm::StringRef name = op->op_->name_;
     exchanges |= isExchange(*op, "aiv_shard") || isExchange(*op, "aic_gather") || name.starts_with("system.");
-    products |= name.contains("matmul") || name.contains("gemv");
+    products |= isProductName(op->op_->name_);
     asks |= name == "tile.get_subblock_idx";
     ir::IRVisitor::VisitExpr_(op);
   }
@@ -82,7 +83,7 @@ ir::StmtPtr joinLanes(const ir::StmtPtr &body) {
         region->lane_, ir::CreateOp("tile.get_subblock_idx", ir::Attrs(), region->span_), region->span_));
     llvm::append_range(stmts, ir::FlattenStmts(region->body_));
   }
-  return found ? std::make_shared<const ir::SeqStmts>(std::move(stmts), body->span_) : body;
+  return found ? sequence(std::move(stmts), body->span_) : body;
 }
 
 ir::FunctionPtr joinLanesOfScopes(const ir::FunctionPtr &orchestrator) {

@@ -2,6 +2,7 @@
 #include "TensorsToTiles.h"
 
 #include "AccOperands.h"
+#include "CoreHomes.h"
 #include "TileNodes.h"
 #include "TileProducts.h"
 #include "Tiler.h"
@@ -26,7 +27,7 @@ public:
 protected:
   void VisitExpr_(const ir::CallPtr &op) override {
     const std::string &name = op->op_->name_;
-    hasProducts |= name.find("matmul") != name.npos || name.find("gemv") != name.npos;
+    hasProducts |= isProductName(name);
     // Views of parameters stay in global memory.
     static constexpr std::string_view kNoTiles[] = {"tensor.dim", "tensor.read", "tensor.write", "tensor.view"};
     found |= name.starts_with("tensor.") && !llvm::is_contained(kNoTiles, name);

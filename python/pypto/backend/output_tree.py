@@ -333,13 +333,12 @@ def _orchestrated(program, today, processor):
     """(the orchestration of the only orchestrator, the program that it is of). With groups where their launches allow
     it. ValueError."""
     formed = formed_groups(program, today, processor)
-    for each in (formed, program):
+    if formed is not program:
         try:
-            return orchestration_of(each, orchestrators(each)[0], today, processor), each
+            return orchestration_of(formed, orchestrators(formed)[0], today, processor), formed
         except ValueError:
-            if each is program:
-                raise
-    raise AssertionError("one of both is the program itself")
+            pass  # some launch does not allow it
+    return orchestration_of(program, orchestrators(program)[0], today, processor), program
 
 
 def orchestration_files(program, today=False, processor=""):

@@ -1,6 +1,8 @@
 """Programs as they are compiled: scopes as functions, and kernels of both kinds of core as groups with queues."""
 
 import re
+import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -16,6 +18,10 @@ from pypto.language.parser.diagnostics import ParserError
 from pypto.runtime import RunConfig
 from pypto.runtime.orchestration import OrchestrationTree
 from test_pypto_parts import numbers
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+
+from task_programs import Sums  # noqa: E402
 
 Kind = ir.FunctionType
 M, K, N, BLOCK = 32, 64, 256, 64
@@ -41,23 +47,6 @@ def kinds(program):
 def run(program, backend, *arrays):
     platform = "a5sim" if backend == BackendType.Ascend950 else "a2a3sim"
     CompiledProgram(program, RunConfig(platform=platform))(*arrays)
-
-
-@pl.program
-class Sums:
-    """Vector cores compute what the cube core multiplies."""
-
-    @pl.function
-    def main(
-        self,
-        a: pl.Tensor[[32, 32], pl.FP32],
-        b: pl.Tensor[[32, 32], pl.FP32],
-        y: pl.Out[pl.Tensor[[32, 32], pl.FP32]],
-    ) -> pl.Tensor[[32, 32], pl.FP32]:
-        with pl.at(level=pl.Level.CORE_GROUP, name_hint="sums"):
-            product = pl.matmul(pl.add(a, b), pl.sub(a, b))
-            y = pl.assemble(y, product, [0, 0])
-        return y
 
 
 @pl.program
