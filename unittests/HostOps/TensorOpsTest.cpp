@@ -82,6 +82,39 @@ TEST(TensorOps, ReducesAndMultiplies) {
   EXPECT_THAT(running.values, ElementsAre(2, 0, 4, 0));
 }
 
+// Five rows by a matrix that is given by its columns: more rows than one pass over it takes.
+TEST(TensorOps, MultipliesManyRows) {
+  std::vector<int32_t> left, right;
+  for (int32_t i = 0; i < 5 * 40; ++i)
+    left.push_back(i % 7 - 3);
+  for (int32_t i = 0; i < 35 * 40; ++i)
+    right.push_back(i % 11 - 5);
+  auto product = run<int32_t, int32_t>("matmul", ElementType::I32, {{{5, 40}, left}, {{35, 40}, right}},
+                                       ElementType::I32, {{"transpose_b", int64_t(1)}});
+  ASSERT_THAT(product.shape, ElementsAre(5, 35));
+  for (size_t row = 0; row < 5; ++row)
+    for (size_t column = 0; column < 35; ++column) {
+      int32_t sum = 0;
+      for (size_t k = 0; k < 40; ++k)
+        sum += left[row * 40 + k] * right[column * 40 + k];
+      EXPECT_EQ(product.values[row * 35 + column], sum) << row << ", " << column;
+    }
+}
+
+// Dimensions of size 1 and dimensions that one stride walks are no loops of their own.
+TEST(TensorOps, MovesBetweenDimensionsOfSizeOne) {
+  std::vector<int16_t> numbers = {1, 2, 3, 4};
+  std::vector<int64_t> pads = {0, 1, 0, 1}, shape = {2, 2, 3}, perm = {2, 1, 0};
+  auto padded = run<int16_t, int16_t>("pad", ElementType::I16, {{{4, 1}, numbers}}, ElementType::I16, {{"pads", pads}});
+  EXPECT_THAT(padded.values, ElementsAre(0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0));
+  auto wide =
+      run<int16_t, int16_t>("expand", ElementType::I16, {{{2, 2, 1}, numbers}}, ElementType::I16, {{"shape", shape}});
+  EXPECT_THAT(wide.values, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4));
+  auto turned =
+      run<int16_t, int16_t>("permute", ElementType::I16, {{{2, 1, 2}, numbers}}, ElementType::I16, {{"perm", perm}});
+  EXPECT_THAT(turned.values, ElementsAre(1, 3, 2, 4));
+}
+
 TEST(TensorOps, MovesElements) {
   std::vector<int64_t> starts = {1, 2}, ends = {2, -1}, steps = {1, -2}, perm = {1, 0};
   std::vector<int16_t> numbers = {1, 2, 3, 4, 5, 6};

@@ -7,6 +7,31 @@
 
 namespace pto_mlir::hostops {
 
+namespace {
+
+template <size_t size>
+void copyElements(std::byte *out, int64_t outStride, const std::byte *in, int64_t inStride, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(out + i * outStride * int64_t(size), in + i * inStride * int64_t(size), size);
+}
+
+// `count` elements of `size` bytes; the strides are in elements.
+void copyRun(std::byte *out, int64_t outStride, const std::byte *in, int64_t inStride, int64_t count, uint64_t size) {
+  if (outStride == 1 && inStride == 1)
+    std::memcpy(out, in, uint64_t(count) * size);
+  else if (size == 1)
+    copyElements<1>(out, outStride, in, inStride, count);
+  else if (size == 2)
+    copyElements<2>(out, outStride, in, inStride, count);
+  else if (size == 4)
+    copyElements<4>(out, outStride, in, inStride, count);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(out + i * outStride * int64_t(size), in + i * inStride * int64_t(size), size);
+}
+
+} // namespace
+
 Status moveStrided(const TensorCall &call, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides,
                    int64_t base) {
   auto made = allocate(call, shape);
@@ -14,9 +39,9 @@ Status moveStrided(const TensorCall &call, const std::vector<int64_t> &shape, co
     return made.failure();
   std::byte *out = *made;
   uint64_t size = elementSize(call.inputs[0].type);
-  forEachOffset(shape, strides, base, [&](int64_t offset) {
-    std::memcpy(out, call.inputs[0].data + uint64_t(offset) * size, size);
-    out += size;
+  forEachRun(shape, strides, base, [&](int64_t offset, int64_t count, int64_t stride) {
+    copyRun(out, 1, call.inputs[0].data + offset * int64_t(size), stride, count, size);
+    out += uint64_t(count) * size;
   });
   return {};
 }
@@ -174,9 +199,9 @@ Status pad(const TensorCall &call) {
   for (size_t d = 0; d < rank; ++d)
     base += pads[d] * strides[d];
   const std::byte *in = call.inputs[0].data;
-  forEachOffset(call.inputs[0].shape, strides, base, [&](int64_t offset) {
-    std::memcpy(out + uint64_t(offset) * size, in, size);
-    in += size;
+  forEachRun(call.inputs[0].shape, strides, base, [&](int64_t offset, int64_t run, int64_t stride) {
+    copyRun(out + uint64_t(offset) * size, stride, in, 1, run, size);
+    in += uint64_t(run) * size;
   });
   return {};
 }

@@ -1,4 +1,4 @@
-// Reductions, cumulative operations and matrix products.
+// Reductions and cumulative operations.
 #include "Wide.h"
 
 #include <algorithm>
@@ -77,66 +77,6 @@ template <class V> Status runCumulative(const TensorCall &call) {
   });
 }
 
-template <class V> void addScaled(V *__restrict sums, V factor, const V *__restrict row, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    sums[i] = sum(sums[i], product(factor, row[i]));
-}
-
-template <class V> Status runMatMul(const TensorCall &call) {
-  std::vector<int64_t> sizes[2], steps[2];
-  TensorView batches[2];
-  for (int i = 0; i < 2; ++i) {
-    sizes[i] = call.inputs[size_t(i)].shape;
-    size_t rank = sizes[i].size();
-    if (rank < 2)
-      return Failure{"a matrix product takes operands of rank 2 and more"};
-    steps[i] = stridesOf(sizes[i]);
-    if (parameter<int64_t>(call, i == 0 ? "transpose_a" : "transpose_b", 0)) {
-      std::swap(sizes[i][rank - 2], sizes[i][rank - 1]);
-      std::swap(steps[i][rank - 2], steps[i][rank - 1]);
-    }
-    batches[i].shape.assign(sizes[i].begin(), sizes[i].end() - 2);
-  }
-  auto batch = broadcastShape(batches);
-  int64_t m = sizes[0].end()[-2], inner = sizes[0].back(), n = sizes[1].back();
-  if (!batch || inner != sizes[1].end()[-2])
-    return Failure{"the operands of a matrix product do not fit"};
-  uint64_t biases = call.inputs.size() == 3 ? countOf(call.inputs[2].shape) : 0;
-  if (call.inputs.size() == 3 && biases != uint64_t(n) && biases != 1)
-    return Failure{"the bias of a matrix product does not fit"};
-  std::vector<int64_t> shape = *batch;
-  shape.insert(shape.end(), {m, n});
-  return finish(call, shape, [&] {
-    std::vector<V> a = load<V>(call.inputs[0]), b = load<V>(call.inputs[1]), result;
-    if (m == 0 || n == 0)
-      return result;
-    std::vector<int64_t> starts[2];
-    for (int i = 0; i < 2; ++i) {
-      std::vector<int64_t> strides = broadcastStrides(batches[i].shape, *batch);
-      for (int64_t &stride : strides)
-        stride *= sizes[i].end()[-2] * sizes[i].back();
-      forEachOffset(*batch, strides, 0, [&](int64_t offset) { starts[i].push_back(offset); });
-    }
-    std::vector<V> bias = biases ? load<V>(call.inputs[2]) : std::vector<V>{V(0)};
-    // Rows of the second operand at once, which lie together then: the order of each sum stays.
-    std::vector<V> second(size_t(inner * n)), sums(static_cast<size_t>(n));
-    for (size_t g = 0; g < starts[0].size(); ++g) {
-      for (int64_t k = 0; k < inner; ++k)
-        for (int64_t column = 0; column < n; ++column)
-          second[size_t(k * n + column)] = b[size_t(starts[1][g] + k * steps[1].end()[-2] + column * steps[1].back())];
-      for (int64_t row = 0; row < m; ++row) {
-        const V *left = a.data() + starts[0][g] + row * steps[0].end()[-2];
-        for (int64_t column = 0; column < n; ++column)
-          sums[size_t(column)] = bias[bias.size() == 1 ? 0 : size_t(column)];
-        for (int64_t k = 0; k < inner; ++k)
-          addScaled(sums.data(), left[k * steps[0].back()], second.data() + k * n, n);
-        result.insert(result.end(), sums.begin(), sums.end());
-      }
-    }
-    return result;
-  });
-}
-
 bool isReduce(std::string_view name) {
   return name == "reduce_sum" || name == "reduce_mean" || name == "reduce_max" || name == "reduce_min" ||
          name == "reduce_prod";
@@ -148,7 +88,7 @@ bool isCumulative(std::string_view name) { return name == "cumsum" || name == "c
 bool hasReduction(std::string_view name, size_t inputs, ElementType type) {
   if (type == ElementType::Boolean)
     return false;
-  return name == "matmul" ? inputs == 2 || inputs == 3 : inputs == 1 && (isReduce(name) || isCumulative(name));
+  return inputs == 1 && (isReduce(name) || isCumulative(name));
 }
 
 std::optional<Status> runReduction(const TensorCall &call) {
@@ -156,9 +96,7 @@ std::optional<Status> runReduction(const TensorCall &call) {
     return std::nullopt;
   return withClass(classOf(call.inputs[0].type), [&](auto number) -> Status {
     using V = decltype(number);
-    return call.name == "matmul"     ? runMatMul<V>(call)
-           : isCumulative(call.name) ? runCumulative<V>(call)
-                                     : runReduce<V>(call);
+    return isCumulative(call.name) ? runCumulative<V>(call) : runReduce<V>(call);
   });
 }
 

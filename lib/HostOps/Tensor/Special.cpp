@@ -74,56 +74,52 @@ struct Neighbours {
   }
 };
 
-/// A region along one dimension: where it begins, the length of its bins, and how many samples each has.
+/// A region along one dimension: how many samples each of its bins has, and their places, those of all bins in turn.
 struct Side {
-  double begin, bin;
   int64_t samples;
+  std::vector<Neighbours> places;
 
   /// `given`: how many samples a bin has; 0: as many as pixels.
-  Side(double from, double to, int64_t bins, bool isHalfPixel, int64_t given) : begin(from) {
-    double length = isHalfPixel ? to - from : std::max(to - from, 1.0);
-    bin = length / double(bins);
+  Side(double from, double to, int64_t bins, int64_t size, bool isHalfPixel, int64_t given) {
+    double bin = (isHalfPixel ? to - from : std::max(to - from, 1.0)) / double(bins);
     samples = given > 0 ? given : bin > 0 ? int64_t(std::min(std::ceil(bin), mostSamples)) : 0; // NaN: none
-  }
-  double place(int64_t number, int64_t sample) const {
-    return begin + bin * (double(number) + (double(sample) + 0.5) / double(samples));
+    for (int64_t number = 0; number < bins; ++number)
+      for (int64_t sample = 0; sample < samples; ++sample)
+        places.emplace_back(from + bin * (double(number) + (double(sample) + 0.5) / double(samples)), size);
   }
 };
 
-struct RoiAlign {
-  int64_t bins[2];
-  bool isMax;
-
-  double bin(const double *plane, const int64_t *size, const std::array<Side, 2> &sides, int64_t row,
-             int64_t column) const {
-    double all = 0;
-    bool isFirst = true;
-    for (int64_t i = 0; i < sides[0].samples; ++i)
-      for (int64_t j = 0; j < sides[1].samples; ++j) {
-        Neighbours y(sides[0].place(row, i), size[0]), x(sides[1].place(column, j), size[1]);
-        double terms[4] = {0, 0, 0, 0};
-        if (y.isInside && x.isInside) {
-          terms[0] = (1 - y.t) * (1 - x.t) * plane[y.low * size[1] + x.low];
-          terms[1] = (1 - y.t) * x.t * plane[y.low * size[1] + x.high];
-          terms[2] = y.t * (1 - x.t) * plane[y.high * size[1] + x.low];
-          terms[3] = y.t * x.t * plane[y.high * size[1] + x.high];
-        }
-        double one =
-            isMax ? std::max({terms[0], terms[1], terms[2], terms[3]}) : terms[0] + terms[1] + terms[2] + terms[3];
-        all = !isMax ? all + one : isFirst ? one : std::max(all, one);
-        isFirst = false;
+/// A bin of a plane whose rows have `width` pixels.
+double bin(const double *plane, int64_t width, const Side &rows, const Side &columns, int64_t row, int64_t column,
+           bool isMax) {
+  double all = 0;
+  bool isFirst = true;
+  for (int64_t i = 0; i < rows.samples; ++i)
+    for (int64_t j = 0; j < columns.samples; ++j) {
+      const Neighbours &y = rows.places[size_t(row * rows.samples + i)],
+                       &x = columns.places[size_t(column * columns.samples + j)];
+      double terms[4] = {0, 0, 0, 0};
+      if (y.isInside && x.isInside) {
+        terms[0] = (1 - y.t) * (1 - x.t) * plane[y.low * width + x.low];
+        terms[1] = (1 - y.t) * x.t * plane[y.low * width + x.high];
+        terms[2] = y.t * (1 - x.t) * plane[y.high * width + x.low];
+        terms[3] = y.t * x.t * plane[y.high * width + x.high];
       }
-    int64_t count = sides[0].samples * sides[1].samples;
-    return isMax || count == 0 ? all : all / double(count);
-  }
-};
+      double one =
+          isMax ? std::max({terms[0], terms[1], terms[2], terms[3]}) : terms[0] + terms[1] + terms[2] + terms[3];
+      all = !isMax ? all + one : isFirst ? one : std::max(all, one);
+      isFirst = false;
+    }
+  int64_t count = rows.samples * columns.samples;
+  return isMax || count == 0 ? all : all / double(count);
+}
 
 Status roiAlign(const TensorCall &call) {
   const Shape &shape = call.inputs[0].shape, &regions = call.inputs[1].shape;
-  RoiAlign align{{parameter<int64_t>(call, "height", 1), parameter<int64_t>(call, "width", 1)},
-                 parameter<int64_t>(call, "max", 0) != 0};
+  int64_t height = parameter<int64_t>(call, "height", 1), width = parameter<int64_t>(call, "width", 1);
+  bool isMax = parameter<int64_t>(call, "max", 0) != 0;
   if (shape.size() != 4 || regions.size() != 2 || regions[1] != 4 || call.inputs[2].shape != Shape{regions[0]} ||
-      align.bins[0] < 1 || align.bins[1] < 1)
+      height < 1 || width < 1)
     return Failure{"expects images [N, C, H, W], regions [R, 4] and the number of an image for each"};
   double scale = parameter<double>(call, "scale", 1);
   bool isHalfPixel = parameter<int64_t>(call, "half_pixel", 1) != 0;
@@ -132,18 +128,18 @@ Status roiAlign(const TensorCall &call) {
   for (int64_t number : numbers)
     if (number < 0 || number >= shape[0])
       return Failure{"a region is of image " + std::to_string(number) + " of " + std::to_string(shape[0])};
-  Shape result{regions[0], shape[1], align.bins[0], align.bins[1]};
+  Shape result{regions[0], shape[1], height, width};
   return finish(call, result, [&] {
     std::vector<double> pixels = load<double>(call.inputs[0]), edges = load<double>(call.inputs[1]), values;
     for (size_t r = 0; r < numbers.size(); ++r) {
       auto edge = [&](size_t i) { return edges[r * 4 + i] * scale - (isHalfPixel ? 0.5 : 0); };
-      std::array sides{Side(edge(1), edge(3), align.bins[0], isHalfPixel, samples),
-                       Side(edge(0), edge(2), align.bins[1], isHalfPixel, samples)};
+      Side rows(edge(1), edge(3), height, shape[2], isHalfPixel, samples),
+          columns(edge(0), edge(2), width, shape[3], isHalfPixel, samples);
       for (int64_t c = 0; c < shape[1]; ++c) {
         const double *plane = pixels.data() + (numbers[r] * shape[1] + c) * shape[2] * shape[3];
-        for (int64_t i = 0; i < align.bins[0]; ++i)
-          for (int64_t j = 0; j < align.bins[1]; ++j)
-            values.push_back(align.bin(plane, shape.data() + 2, sides, i, j));
+        for (int64_t i = 0; i < height; ++i)
+          for (int64_t j = 0; j < width; ++j)
+            values.push_back(bin(plane, shape[3], rows, columns, i, j, isMax));
       }
     }
     return values;
@@ -152,17 +148,17 @@ Status roiAlign(const TensorCall &call) {
 
 //===-- ngrams ------------------------------------------------------------===//
 
-using Numbers = std::vector<int64_t>;
+using Pool = std::vector<int64_t>;
 
 /// The n-grams of a pool, by their numbers, each with the column that counts it.
 struct Dictionary {
-  std::map<Numbers, int64_t> columns;
+  std::map<Pool, int64_t> columns;
   int64_t width = 0, least = 1, most = 1, skips = 0;
 
   /// n-grams of 1 number first, then of 2; `counts` says where those of each length begin.
   static Result<Dictionary> read(const TensorCall &call) {
-    auto pool = parameter<Numbers>(call, "pool", {}), counts = parameter<Numbers>(call, "counts", {}),
-         columns = parameter<Numbers>(call, "columns", {});
+    auto pool = parameter<Pool>(call, "pool", {}), counts = parameter<Pool>(call, "counts", {}),
+         columns = parameter<Pool>(call, "columns", {});
     Dictionary made;
     made.width = parameter<int64_t>(call, "width", 0), made.least = parameter<int64_t>(call, "least", 1);
     made.most = parameter<int64_t>(call, "most", 1), made.skips = parameter<int64_t>(call, "skips", 0);
@@ -176,7 +172,7 @@ struct Dictionary {
           return Failure{"an n-gram has no column"};
         auto length = int64_t(n) + 1;
         if (length >= made.least && length <= made.most)
-          made.columns[Numbers(pool.begin() + begin, pool.begin() + begin + length)] = columns[number];
+          made.columns[Pool(pool.begin() + begin, pool.begin() + begin + length)] = columns[number];
       }
     }
     return made;
@@ -188,7 +184,7 @@ struct Dictionary {
          ++step, length = std::max<int64_t>(length, 2))
       for (int64_t n = length; n <= most && (n - 1) * step < size; ++n)
         for (int64_t begin = 0; begin + (n - 1) * step < size; ++begin) {
-          Numbers gram;
+          Pool gram;
           for (int64_t i = 0; i < n; ++i)
             gram.push_back(row[begin + i * step]);
           if (auto found = columns.find(gram); found != columns.end())

@@ -28,7 +28,7 @@ ElementType unpackedType(ElementType type) {
 
 Status runWhole(const TensorCall &call) {
   for (auto run : {runStrings, runRandom, runMovement, runShapes, runSelection, runFilter, runSpecial, runReduction,
-                   runWindow, runNormalization, runElementwise})
+                   runMatMul, runWindow, runNormalization, runElementwise})
     if (std::optional<Status> status = run(call))
       return *status;
   return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
@@ -95,7 +95,8 @@ bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
            (name == "cast" && operands.size() == 1) || (name == "where" && operands.size() == 3);
   return hasMovement(name, operands.size()) || hasShapes(name, operands.size()) ||
          hasSelection(name, operands.size()) || hasFilter(name, operands.size()) || hasSpecial(name, operands.size()) ||
-         hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||
+         hasReduction(name, operands.size(), operands.front()) || hasMatMul(name, operands.size(), operands.front()) ||
+         hasWindow(name, operands.size(), operands.front()) ||
          hasNormalization(name, operands.size(), operands.front()) || hasRandom(name, operands.size()) ||
          hasElementwise(name, operands.size(), operands.back());
 }

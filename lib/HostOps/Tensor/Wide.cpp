@@ -177,6 +177,26 @@ template <class V> std::vector<V> load(const TensorView &tensor) {
 }
 
 template <class V>
+void loadMatrix(const TensorView &tensor, int64_t start, int64_t rows, int64_t rowStep, int64_t columns,
+                int64_t columnStep, V *out, int64_t outRowStep, int64_t outColumnStep) {
+  if (rowStep == 1) { // elements that lie together one after the other
+    std::swap(rows, columns);
+    std::swap(rowStep, columnStep);
+    std::swap(outRowStep, outColumnStep);
+  }
+  withStorage<true>(tensor.type, ScaleRounding::Up, [&](auto tag) {
+    using Storage = typename decltype(tag)::Storage;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column) {
+        Storage stored;
+        std::memcpy(&stored, tensor.data + uint64_t(start + row * rowStep + column * columnStep) * sizeof(Storage),
+                    sizeof(Storage));
+        out[row * outRowStep + column * outColumnStep] = V(decltype(tag)::load(stored));
+      }
+  });
+}
+
+template <class V>
 void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates, ScaleRounding rounding) {
   auto write = [&](auto tag) {
     using Storage = typename decltype(tag)::Storage;
@@ -189,8 +209,11 @@ void store(const std::vector<V> &values, ElementType type, std::byte *out, bool 
 }
 
 template std::vector<int64_t> load(const TensorView &);
+template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t *, int64_t, int64_t);
 template std::vector<uint64_t> load(const TensorView &);
+template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, uint64_t *, int64_t, int64_t);
 template std::vector<double> load(const TensorView &);
+template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, double *, int64_t, int64_t);
 template void store(const std::vector<int64_t> &, ElementType, std::byte *, bool, ScaleRounding);
 template void store(const std::vector<uint64_t> &, ElementType, std::byte *, bool, ScaleRounding);
 template void store(const std::vector<double> &, ElementType, std::byte *, bool, ScaleRounding);
@@ -200,6 +223,24 @@ std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape) {
   for (size_t i = shape.size(); i-- > 1;)
     strides[i - 1] = strides[i] * shape[i];
   return strides;
+}
+
+StridedView::StridedView(const std::vector<int64_t> &sizes, const std::vector<int64_t> &steps) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 1)
+      continue;
+    if (!shape.empty() && strides.back() == steps[d] * sizes[d]) {
+      shape.back() *= sizes[d];
+      strides.back() = steps[d];
+      continue;
+    }
+    shape.push_back(sizes[d]);
+    strides.push_back(steps[d]);
+  }
+  if (shape.empty()) {
+    shape = {1};
+    strides = {1};
+  }
 }
 
 std::vector<int64_t> broadcastStrides(const std::vector<int64_t> &operand, const std::vector<int64_t> &shape) {

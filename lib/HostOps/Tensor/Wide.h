@@ -37,6 +37,10 @@ template <class V> V product(V a, V b) { return V(Wrapping<V>(a) * Wrapping<V>(b
 
 /// The elements, converted to V as C++ converts (exact when V is the type's own class).
 template <class V> std::vector<V> load(const TensorView &tensor);
+/// The same of a matrix inside of the tensor, from element `start`; steps are in elements, of rows and of columns.
+template <class V>
+void loadMatrix(const TensorView &tensor, int64_t start, int64_t rows, int64_t rowStep, int64_t columns,
+                int64_t columnStep, V *out, int64_t outRowStep, int64_t outColumnStep);
 /// Stores values: integers wrap, floats round to nearest even; from float to integer saturates (NaN gives 0). Floats of
 /// 8 bits saturate, too, unless told otherwise.
 template <class V>
@@ -49,26 +53,43 @@ std::vector<int64_t> broadcastStrides(const std::vector<int64_t> &operand, const
 /// The shape to which the operands broadcast by numpy's rules; nullopt when they do not.
 std::optional<std::vector<int64_t>> broadcastShape(std::span<const TensorView> operands);
 
-/// Calls `visit` with the offset of each element of a strided view, in row-major order.
+/// A strided view in its fewest dimensions: without those of size 1, and with neighbours that one stride walks joined.
+struct StridedView {
+  std::vector<int64_t> shape, strides;
+  StridedView(const std::vector<int64_t> &shape, const std::vector<int64_t> &strides);
+};
+
+/// Calls `visit` with offset, number and stride of each run of elements along the innermost dimension of a strided
+/// view's fewest, in row-major order.
 template <class Visit>
-void forEachOffset(const std::vector<int64_t> &shape, const std::vector<int64_t> &strides, int64_t base, Visit visit) {
-  for (int64_t size : shape)
-    if (size == 0)
-      return;
-  std::vector<int64_t> index(shape.size(), 0);
+void forEachRun(const std::vector<int64_t> &shape, const std::vector<int64_t> &strides, int64_t base, Visit visit) {
+  if (countOf(shape) == 0)
+    return;
+  StridedView view(shape, strides);
+  size_t outer = view.shape.size() - 1;
+  std::vector<int64_t> index(outer, 0);
   for (int64_t offset = base;;) {
-    visit(offset);
-    size_t d = shape.size();
+    visit(offset, view.shape[outer], view.strides[outer]);
+    size_t d = outer;
     for (; d > 0; --d) {
-      offset += strides[d - 1];
-      if (++index[d - 1] < shape[d - 1])
+      offset += view.strides[d - 1];
+      if (++index[d - 1] < view.shape[d - 1])
         break;
-      offset -= strides[d - 1] * shape[d - 1];
+      offset -= view.strides[d - 1] * view.shape[d - 1];
       index[d - 1] = 0;
     }
     if (d == 0)
       return;
   }
+}
+
+/// Calls `visit` with the offset of each element of a strided view, in row-major order.
+template <class Visit>
+void forEachOffset(const std::vector<int64_t> &shape, const std::vector<int64_t> &strides, int64_t base, Visit visit) {
+  forEachRun(shape, strides, base, [&](int64_t offset, int64_t count, int64_t stride) {
+    for (int64_t i = 0; i < count; ++i)
+      visit(offset + i * stride);
+  });
 }
 template <class V> std::vector<V> spread(const TensorView &operand, const std::vector<int64_t> &shape) {
   std::vector<V> own = load<V>(operand), result;
@@ -110,6 +131,7 @@ template <class Compute> Status finish(const TensorCall &call, const std::vector
 /// The families; nullopt: the name is not one of theirs.
 std::optional<Status> runElementwise(const TensorCall &call);
 std::optional<Status> runReduction(const TensorCall &call);
+std::optional<Status> runMatMul(const TensorCall &call);
 std::optional<Status> runMovement(const TensorCall &call);
 std::optional<Status> runShapes(const TensorCall &call);
 std::optional<Status> runSelection(const TensorCall &call);
@@ -121,6 +143,7 @@ std::optional<Status> runRandom(const TensorCall &call);
 std::optional<Status> runStrings(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
 bool hasReduction(std::string_view name, size_t inputs, ElementType type);
+bool hasMatMul(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
 bool hasShapes(std::string_view name, size_t inputs);
 bool hasSelection(std::string_view name, size_t inputs);
