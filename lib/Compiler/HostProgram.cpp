@@ -7,9 +7,28 @@
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace pto_mlir {
+
+namespace {
+
+/// Gives a program the bytes of its tensors that did not go through its text.
+void provideTensors(bytecode::Module &program, std::vector<std::vector<uint8_t>> tensors) {
+  std::map<std::string, size_t> byName;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    byName[vm::tensorName(i)] = i;
+  for (bytecode::Constant &constant : program.constants) {
+    auto *tensor = std::get_if<bytecode::TensorConstant>(&constant);
+    auto found = tensor && tensor->isExternal ? byName.find(tensor->name) : byName.end();
+    if (found != byName.end())
+      *tensor = {tensor->type, /*isExternal=*/false, "", std::move(tensors[found->second])};
+  }
+}
+
+} // namespace
 
 std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::string &target,
                                                    std::vector<std::string> &errors, bool locations) {
@@ -32,6 +51,8 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
   options.target = target;
   options.reuseSlots = true;
   options.locations = locations;
+  std::vector<std::vector<uint8_t>> tensors;
+  options.tensors = &tensors;
   auto text = vm::programText(*alone, options);
   if (!text)
     return std::nullopt;
@@ -40,6 +61,7 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
     errors.push_back("the host program: " + assembled.error());
     return std::nullopt;
   }
+  provideTensors(*assembled, std::move(tensors));
   program.code = bytecode::serialize(*assembled);
   return program;
 }

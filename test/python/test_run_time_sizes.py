@@ -312,6 +312,31 @@ def test_many_operations_of_the_host_are_one_line(tmp_path, capsys):
         assert wanted in capsys.readouterr().out
 
 
+def test_a_reason_of_many_kinds_is_one_line(tmp_path, capsys):
+    kinds = "Exp Neg Abs Sqrt Floor Ceil Sigmoid Tanh".split()
+    tail = [op(kind, f"{'rows' if n == 0 else f'e{n - 1}'}", f"e{n}") for n, kind in enumerate(kinds)]
+    graph(tmp_path, [*tail, op("Neg", "e7", "y")])
+    mlir, target = str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel")
+    assert model_transform.main(["--model_name", "m", "--model_def", str(tmp_path / "m.onnx"), "--mlir", mlir]) == 0
+    assert model_deploy.main(["--mlir", mlir, "--model", target, "--quantize", "F32"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  on the host: "))
+    assert "operations (neg, " in line and " others) on the host, sizes are known at run time only" in line
+    assert len(line) < 400
+
+
+def test_large_tensors_of_the_host_are_kept_once(tmp_path):
+    """Two equal ones of 100 KB, and one that differs in a bit."""
+    table = RANDOM.standard_normal((N * 7, 100), np.float32)
+    other = table.copy()
+    other[3, 5] = -other[3, 5]
+    tail = [op("Gather", f"t{n} i", f"g{n}") for n in range(3)]
+    tail += [op("Mul", "g0 g1", "m"), op("Add", "m g2", "s"), op("ReduceSum", "s axis1", "y", keepdims=1)]
+    WEIGHTS.update({"t0": table, "t1": table.copy(), "t2": other})
+    graph(tmp_path, tail)
+    check(tmp_path, [{"x": X, "t": np.array(t, np.float32)} for t in (-9, 0.3)], interpreted=False)
+    assert 2 * table.nbytes < (tmp_path / "m.pmodel").stat().st_size < 2.5 * table.nbytes
+
+
 def test_experts_of_sorted_tokens(tmp_path):
     """Two layers of experts: rows sorted by their expert, cut into as many as each has, and put back. The ways to cut
     them are more than there may be versions, though each part has few extents."""

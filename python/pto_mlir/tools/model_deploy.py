@@ -58,14 +58,31 @@ def listed(names: list[str]) -> str:
 
 
 def joined(lines: list[str]) -> list[str]:
-    """Lines `tensor: what is done with it` where the same is done with many tensors: one line for all."""
+    """Lines `tensor: operation on the host, reason`: one line for many tensors of an operation, and one for all of a
+    reason that many operations have."""
+    on_host = " on the host, "
     tensors: dict[str, list[str]] = {}
+    operations: dict[str, dict[str, int]] = {}
     for line in lines:
         name, _, what = line.rpartition(": ")
         tensors.setdefault(what, []).append(name)
-    return [line for line in lines if len(tensors[line.rpartition(": ")[2]]) <= MOST_NAMES] + [
-        f"{listed(names)}: {what}" for what, names in tensors.items() if len(names) > MOST_NAMES
+        operation, _, reason = what.partition(on_host)
+        counts = operations.setdefault(reason, {})
+        counts[operation] = counts.get(operation, 0) + 1
+
+    def has_own_line(what: str) -> bool:
+        return len(operations[what.partition(on_host)[2]]) <= MOST_NAMES
+
+    single = [line for line in lines if len(tensors[line.rpartition(": ")[2]]) <= MOST_NAMES]
+    result = [line for line in single if has_own_line(line.rpartition(": ")[2])]
+    result += [
+        f"{listed(names)}: {what}" for what, names in tensors.items() if len(names) > MOST_NAMES and has_own_line(what)
     ]
+    for reason, counts in operations.items():
+        if len(counts) > MOST_NAMES:
+            most = sorted(counts, key=lambda operation: -counts[operation])
+            result.append(f"{sum(counts.values())} operations ({listed(most)}){on_host}{reason}")
+    return result
 
 
 def deploy(argv) -> int:

@@ -12,6 +12,9 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/xxhash.h"
+
+#include <cstring>
 
 using namespace mlir;
 
@@ -201,8 +204,7 @@ private:
       AsmResourceBlob *blob = resource.getRawHandle().getBlob();
       if (!blob)
         return "external " + quoted(resource.getRawHandle().getKey()) + " : " + typeName;
-      return "bytes \"" + llvm::toHex(StringRef(blob->getData().data(), blob->getData().size()), /*LowerCase=*/true) +
-             "\" : " + typeName;
+      return bytesText(blob->getData()) + " : " + typeName;
     }
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (!dense) {
@@ -223,7 +225,24 @@ private:
         bytes = packed;
       }
     }
-    return "bytes \"" + llvm::toHex(bytes, /*LowerCase=*/true) + "\" : " + typeName;
+    return bytesText(ArrayRef(bytes.data(), bytes.size())) + " : " + typeName;
+  }
+
+  std::string bytesText(ArrayRef<char> bytes) {
+    constexpr size_t kMostInText = 1024;
+    if (!options.tensors || bytes.size() <= kMostInText)
+      return "bytes \"" + llvm::toHex(StringRef(bytes.data(), bytes.size()), /*LowerCase=*/true) + "\"";
+    auto &tensors = *options.tensors;
+    SmallVector<size_t> &alike = tensorsByHash[llvm::xxh3_64bits(StringRef(bytes.data(), bytes.size()))];
+    auto found = llvm::find_if(alike, [&](size_t i) {
+      return tensors[i].size() == bytes.size() && std::memcmp(tensors[i].data(), bytes.data(), bytes.size()) == 0;
+    });
+    size_t index = found == alike.end() ? tensors.size() : *found;
+    if (found == alike.end()) {
+      alike.push_back(index);
+      tensors.emplace_back(bytes.begin(), bytes.end());
+    }
+    return "external " + quoted(tensorName(index));
   }
 
   std::string attributeText(Operation *op, NamedAttribute entry) {
@@ -359,6 +378,7 @@ private:
   ModuleOp module;
   ProgramTextOptions options;
   std::vector<std::string> constants;
+  llvm::DenseMap<uint64_t, SmallVector<size_t>> tensorsByHash;
   llvm::StringMap<unsigned> indexOf;
   std::string code;
   Slots slots;
@@ -368,6 +388,8 @@ private:
 };
 
 } // namespace
+
+std::string tensorName(size_t index) { return "tensor bytes " + std::to_string(index); }
 
 std::optional<std::string> programText(ModuleOp module, const ProgramTextOptions &options) {
   return Writer(module, options).run();
