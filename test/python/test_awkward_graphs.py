@@ -33,6 +33,14 @@ RIGHT = {
     "conv_kernel_300": one("Conv", rand(1, 2, 700), rand(4, 2, 300), pads=[7, 290]),
     "conv_stride_300": one("Conv", rand(1, 2, 2000), rand(4, 2, 31), strides=[300], dilations=[2]),
     "conv_dilation_96": one("Conv", rand(1, 8, 200, 210), rand(8, 8, 3, 3), dilations=[96, 96]),
+    "conv_dilation_beyond_the_image": one(
+        "Conv", rand(1, 16, 14, 14), rand(9, 16, 3, 3), rand(9), dilations=[24, 12], pads=[24, 12, 24, 12]
+    ),
+    "conv_taps_on_one_side": one(
+        "Conv", rand(2, 4, 9, 5), rand(6, 2, 3, 3), dilations=[6, 1], pads=[5, 1, 0, 1], group=2
+    ),
+    "conv_taps_of_strides": one("Conv", rand(1, 3, 7), rand(6, 3, 5), dilations=[7], pads=[15, 22], strides=[3]),
+    "conv_1_of_25_taps": one("Conv", rand(1, 3, 3, 3), rand(6, 3, 5, 5), dilations=[4, 9], pads=[8, 18, 8, 18]),
     "conv_patches_of_many_channels": one("Conv", rand(1, 256, 32, 32), rand(64, 256, 16, 16), strides=[16, 16]),
     "conv_35_by_31": one("Conv", rand(1, 2, 35, 38), rand(1, 2, 35, 31)),
     "conv_3d": one("Conv", rand(1, 2, 4, 5, 6), rand(3, 2, 2, 2, 2), pads=[1, 0, 1, 0, 1, 1], strides=[2, 1, 1]),

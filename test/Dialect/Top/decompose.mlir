@@ -256,3 +256,29 @@ func.func @no_kernel(%x: tensor<1x2x5x6xf32>) -> tensor<1x2x3x4xf32> {
     : (tensor<1x2x5x6xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x3x4xf32>
   return %0 : tensor<1x2x3x4xf32>
 }
+
+// -----
+
+// A dilation beyond the image leaves the middle tap.
+// CHECK-LABEL: @taps_on_padding
+// CHECK: %[[F:.*]] = arith.constant {{.*}}tensor<7x2x1x1xf32>
+// CHECK: top.conv %arg0, %[[F]] {dilations = array<i64: 1, 1>{{.*}}pads = array<i64: 0, 0, 0, 0>{{.*}} (tensor<1x2x5x5xf32>, tensor<7x2x1x1xf32>) -> tensor<1x7x5x5xf32>
+func.func @taps_on_padding(%x: tensor<1x2x5x5xf32>) -> tensor<1x7x5x5xf32> {
+  %f = arith.constant dense<1.0> : tensor<7x2x3x3xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1, 1>, pads = array<i64: 6, 6, 6, 6>, dilations = array<i64: 6, 6>}
+    : (tensor<1x2x5x5xf32>, tensor<7x2x3x3xf32>) -> tensor<1x7x5x5xf32>
+  return %0 : tensor<1x7x5x5xf32>
+}
+
+// -----
+
+// Of three taps two stay: no tap reaches the first row of the input any more. The width is untouched.
+// CHECK-LABEL: @taps_on_one_side
+// CHECK: %[[X:.*]] = top.slice %arg0 {{.*}} -> tensor<1x2x8x5xf32>
+// CHECK: top.conv %[[X]], %{{.*}} {dilations = array<i64: 6, 1>{{.*}}pads = array<i64: 0, 1, 0, 1>{{.*}} (tensor<1x2x8x5xf32>, tensor<7x2x2x3xf32>) -> tensor<1x7x2x5xf32>
+func.func @taps_on_one_side(%x: tensor<1x2x9x5xf32>) -> tensor<1x7x2x5xf32> {
+  %f = arith.constant dense<1.0> : tensor<7x2x3x3xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1, 1>, pads = array<i64: 5, 1, 0, 1>, dilations = array<i64: 6, 1>}
+    : (tensor<1x2x9x5xf32>, tensor<7x2x3x3xf32>) -> tensor<1x7x2x5xf32>
+  return %0 : tensor<1x7x2x5xf32>
+}

@@ -67,6 +67,8 @@ mlir::Value foldTaps(Chain &chain, mlir::Value filter, size_t i);
 mlir::Value poolLike(MaxPoolOp op, mlir::Value input, const Window &window, mlir::PatternRewriter &rewriter);
 mlir::Value poolLike(AvgPoolOp op, mlir::Value input, const Window &window, mlir::PatternRewriter &rewriter);
 
+/// Convolutions with taps that meet nothing but padding.
+void populateDeadTaps(mlir::RewritePatternSet &patterns);
 /// Convolutions and pools over three and more spatial dimensions.
 void populateSpatial(mlir::RewritePatternSet &patterns);
 /// Convolutions and transposed ones whose kernel, stride, dilation or padding exceeds `most`; transposed ones with a
