@@ -93,12 +93,17 @@ void Orchestrator::run() {
     launchTogether(entry->span_, [&] { VisitStmt(entry->body_); });
   else
     launch(entry, arguments, entry->span_);
-  if (host && hasRanks())
-    fail(entry->span_, entry->name_ + ": a program of several ranks takes no numbers and reads no elements on the host "
-                                      "yet; let kernels read them");
+  if (hasRanks())
+    refuseUnknownNumbers();
   deferWaits();
   if (launches.empty() && planned.empty())
     fail(entry->span_, entry->name_ + " launches no kernel");
+}
+
+void Orchestrator::refuseUnknownNumbers() const {
+  if (host)
+    fail(entry->span_, entry->name_ + ": a program of several ranks takes no numbers and reads no elements on the host "
+                                      "yet; let kernels read them");
 }
 
 void Orchestrator::VisitStmt_(const ir::AssignStmtPtr &op) {

@@ -186,6 +186,8 @@ private:
   void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
                      const pypto::ir::Span &span);
   bool hasRanks() const { return ranks > 1 || windows != 0; }
+  /// Fails where numbers of the host level are known at run time only.
+  void refuseUnknownNumbers() const;
 
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);

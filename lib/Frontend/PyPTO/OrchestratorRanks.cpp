@@ -28,6 +28,7 @@ Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
 /// A copy for each rank; bytes of one copy are a multiple of what allocations are aligned to, and at least a page.
 View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const ir::Span &span,
                              std::vector<int64_t> devices) {
+  refuseUnknownNumbers(); // the memory of a window is none of the host program's
   constexpr int64_t least = 4096, alignment = 512, most = int64_t(1) << 40;
   int64_t bytes = std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1);
   View view{unsigned(buffers.size()), 0, {}, shape, std::vector<Number>(shape.size()), dtype};
