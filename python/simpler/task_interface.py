@@ -1,5 +1,5 @@
 """Arguments of tasks and how calls run."""
 
-from pypto.runtime.call_config import CallConfig, TaskArgs, TensorArgType
+from pypto.runtime.call_config import CallConfig, CommBufferSpec, DataType, TaskArgs, TensorArgType
 
-__all__ = ["CallConfig", "TaskArgs", "TensorArgType"]
+__all__ = ["CallConfig", "CommBufferSpec", "DataType", "TaskArgs", "TensorArgType"]

@@ -60,6 +60,11 @@ def _collectives(program):
                     yield call
 
 
+def variants(program):
+    """The collectives of the host level by name."""
+    return {variant(call): call for call in _collectives(program)}
+
+
 def variant(call) -> str:
     """The name of a collective: what it is, how it reduces or from where, the elements of its data."""
     name = call.op.name.removeprefix("comm.")

@@ -74,7 +74,8 @@ class DistributedCompiledProgram(CompiledProgram):
 
         bound = {**(callbacks or {}), **(sub_worker_overrides or {})}
         keeps = persistent and not reset_persistent_windows
-        return DistributedWorker([self, *(extra_compiled or [])], bound, keeps_windows=keeps)
+        programs = [self, *(extra_compiled or [])]
+        return DistributedWorker(programs, bound, keeps_windows=keeps, persistent=persistent)
 
     def run_with(self, callbacks, *args, keeps_windows=False, **keywords):
         """Runs with SubWorkers by name. `keeps_windows`: with what windows hold from the last run."""

@@ -58,7 +58,7 @@ def compile_program(
     if dump_passes:
         (folder / f"{program.name}.py").write_text(ir.python_print(program))
         pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
-    compiled.left_out = write_tree(program, folder, backend_type, config.processor, others)
+    compiled.left_out = write_tree(program, folder, backend_type, config.processor, others, config.ranks)
     compiled.output_dir = folder
     return compiled
 
@@ -85,9 +85,9 @@ def write_expanded(program, config):
         pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
 
 
-def write_tree(program, folder, backend_type, processor, others) -> dict:
+def write_tree(program, folder, backend_type, processor, others, ranks=1) -> dict:
     """Writes the output tree; gives what it lacks by name, with the reasons."""
-    from pypto.backend import next_levels, output_tree
+    from pypto.backend import host_orch, next_levels, output_tree
 
     seed = getattr(backend_type, "value", backend_type) in ("PTO", "CCE")
     ptoas = None if others.get("skip_ptoas") else output_tree.find_ptoas()
@@ -97,7 +97,10 @@ def write_tree(program, folder, backend_type, processor, others) -> dict:
     else:
         files, left_out = output_tree.tree_files(program, not seed, processor, ptoas)
     if is_host:
-        left_out["orchestration"] = "the host level has no C++; the .pmodel has it"
+        try:
+            files |= host_orch.host_files(program, ranks)
+        except ValueError as error:
+            left_out["orchestration"] = str(error)
     if others.get("skip_ptoas"):
         files |= output_tree.before_assembler(files)
     for path, text in files.items():

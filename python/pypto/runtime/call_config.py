@@ -4,7 +4,30 @@ import enum
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from pypto.jit.arguments import Buffer, read
+from pypto.jit.arguments import _NAMES, Buffer, read
+
+DataType = enum.Enum("DataType", {name.upper(): ours for name, ours in _NAMES.items()})
+DataType.__doc__ = "Element types by the names of the public runtime: FLOAT32, INT8; the value is that of pl."
+
+
+@dataclass(frozen=True)
+class CommBufferSpec:
+    """Memory that each device of a group has a copy of: `count` bytes, `nbytes` where it lies among others."""
+
+    name: str
+    dtype: str
+    count: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class WindowView:
+    """A window of a buffer of a group (`pypto.runtime.host_orch.Domain`) as a tensor."""
+
+    domain: Any
+    buffer: str
+    shapes: tuple
+    dtype: DataType
 
 
 @dataclass
@@ -52,9 +75,9 @@ class TaskArgs:
         self.tensors, self.kinds, self.scalars = [], [], []
 
     def add_tensor(self, tensor, kind=TensorArgType.INPUT):
-        """Adds a tensor, also one of `make_tensor_arg`. TypeError for numbers."""
-        held = read("add_tensor", tensor)
-        if not isinstance(held, Buffer):
+        """Adds a tensor, also one of `make_tensor_arg`, or a window. TypeError for numbers."""
+        held = tensor if isinstance(tensor, WindowView) else read("add_tensor", tensor)
+        if not isinstance(held, (Buffer, WindowView)):
             raise TypeError("add_tensor: expects a tensor; add_scalar takes numbers")
         self.tensors.append(held)
         self.kinds.append(TensorArgType(kind))

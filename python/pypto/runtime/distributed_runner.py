@@ -1,4 +1,9 @@
-"""What SubWorkers get, as tensors."""
+"""What the Python of a host level calls: launches on a device, and what SubWorkers get, as tensors."""
+
+
+def _submit_chip(orch, function, args, config, worker):
+    """A launch on that device; on device 0 where none is said."""
+    return orch.submit_next_level(function, args, config, worker=0 if worker is None else worker)
 
 
 def _tensor_from_continuous(view):

@@ -1,5 +1,7 @@
 """DistributedWorker: programs of several ranks that are kept ready, with what their SubWorkers do."""
 
+from pathlib import Path
+
 import numpy as np
 
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
@@ -11,6 +13,19 @@ class StackedDeviceTensor(DeviceTensor):
     """A tensor of a worker whose part `i` lies on the device `worker_ids[i]`; here all parts lie side by side."""
 
     worker_ids: tuple = ()
+
+
+class _Allocations:
+    """`_next_alloc_id`: how many groups of windows a worker has made so far."""
+
+    def __init__(self):
+        self._made = []  # the program of each run that made its windows
+
+    @property
+    def _next_alloc_id(self):
+        from pypto.backend.host_orch import domains_of
+
+        return sum(domains_of(each.program, each.ranks) for each in self._made)
 
 
 class RunHandle:
@@ -28,16 +43,18 @@ class RunHandle:
 class DistributedWorker(Worker):
     """Runs programs of several ranks, as a context manager or closed by hand. `callbacks`: what SubWorkers do, by name;
     each gets a list of tensors (`pypto.runtime.distributed_runner._tensor_from_continuous`). `inherited_host_tensors`
-    say what processes of a real machine share, and change nothing. `keeps_windows`: windows
+    say what processes of a real machine share, and change nothing. `persistent`: the windows of a program are made by
+    its first run; `keeps_windows`: they
     keep what they hold from run to run. ValueError for SubWorkers that are not bound, and
     for names that no program calls; RuntimeError for use after close."""
 
-    def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None, keeps_windows=False):
+    def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None, keeps_windows=False, persistent=False):
         super().__init__()
         if isinstance(programs, DistributedCompiledProgram):
             programs = [programs]
         self._programs, self._callbacks = list(programs), dict(callbacks or {})
-        self._keeps_windows, self._have_run = keeps_windows, set()
+        self._persistent = persistent or keeps_windows
+        self._keeps_windows, self._have_run, self._w = keeps_windows, set(), _Allocations()
         for program in self._programs:
             if not isinstance(program, DistributedCompiledProgram):
                 raise TypeError(f"DistributedWorker: expects programs of several ranks, not {type(program).__name__}")
@@ -67,13 +84,37 @@ class DistributedWorker(Worker):
 
     def run(self, program, *args, **keywords):
         """Runs one of the programs; its outputs are written in place, then its SubWorkers are called."""
-        self._open("run")
-        self.register(program)
-        self._check_owner([*args, *keywords.values()])
+        self._check_run("run", program, [*args, *keywords.values()])
+        if not (self._persistent and id(program) in self._have_run):
+            self._w._made.append(program)
         keeps = self._keeps_windows and id(program) in self._have_run
         returned = program.run_with(self._callbacks, *args, keeps_windows=keeps, **keywords)
         self._have_run.add(id(program))
         return returned
+
+    def run_host_orch(self, program, *args, file=None, **keywords):
+        """Runs one of the programs by the Python of its host level, `orchestration/host_orch.py` in the folder of
+        `ir.compile`, or by `file`, as it stands there; windows are zero at the start. Outputs are written in place;
+        gives the tensors that the file holds, by name. ValueError for a file that submits what is not the program's."""
+        from pypto.jit.arguments import bound
+        from pypto.runtime import host_orch
+
+        self._check_run("run_host_orch", program, [*args, *keywords.values()])
+        self._w._made.append(program)
+        file = file or Path(program) / "orchestration" / "host_orch.py"
+        values = bound(program.name, program.param_names, args, keywords)
+        return host_orch.run(self, program, file, {**program._own, **self._callbacks}, values)
+
+    def _check_run(self, where, program, values):
+        """RuntimeError after close, ValueError for another program, and tensors that no task can take."""
+        from pypto.runtime.tensor_arg import make_tensor_arg
+
+        self._open(where)
+        self.register(program)
+        self._check_owner(values)
+        for value in values:
+            if not isinstance(value, DeviceTensor) and hasattr(value, "shape") and value.shape != ():
+                make_tensor_arg(self, value)
 
     def submit(self, program, *args, **keywords) -> RunHandle:
         """As run; gives a handle."""
