@@ -1,8 +1,11 @@
 // A PyPTO program as the kernel of an operator: the launches of its host program.
 #include "Diagnostics.h"
+#include "GraphKernel.h"
 #include "KernelTexts.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
 #include "pypto/ir/serialize.h"
@@ -20,40 +23,40 @@ struct Slot {
   Type element;
 };
 
-/// The launches of a host program as steps.
+/// The launches of a host program as steps: each its own, or those that repeat as one that counts. Where a tensor is
+/// written by several steps, or a run decides what is launched, all of it is one kernel, which the first block runs.
 class StepReader {
 public:
-  StepReader(PyPTOModules &modules, vm::FuncOp main, ArrayRef<std::string> inputs, ArrayRef<std::string> outputs)
-      : modules(modules), main(main), inputs(inputs), outputs(outputs) {
-    main.walk([&](vm::LaunchOp launch) { launches.push_back(launch); });
-  }
+  StepReader(PyPTOModules &modules, ArrayRef<std::string> inputs, ArrayRef<std::string> outputs, StringRef processor)
+      : modules(modules), inputs(inputs), outputs(outputs), processor(processor) {}
 
-  /// An empty string, or why not.
-  std::string read(StringRef processor, UserKernel &into) {
+  /// An empty string, or why not; an error of the context may say more.
+  std::string read(UserKernel &into) {
+    if (auto program = modules.host ? modules.host->lookupSymbol<func::FuncOp>("main") : func::FuncOp())
+      return readProgram(program, into);
+    main = modules.host ? modules.host->lookupSymbol<vm::FuncOp>("main") : vm::FuncOp();
+    if (!main)
+      return "it has no kernel that a run could launch";
+    main.walk([&](vm::LaunchOp launch) { ops.push_back(launch); });
     findSlots();
     for (const Slot &slot : slots) {
       int64_t size = slot.element.getIntOrFloatBitWidth() / 8;
       into.slots.push_back(
           {debugString(slot.element), {std::max<int64_t>(1, (slot.end - slot.begin + size - 1) / size)}});
     }
-    // Names of functions and what they take are read before the pipeline changes them.
-    for (vm::LaunchOp launch : launches)
-      if (std::string problem = readLaunch(launch, processor, into.steps.emplace_back()); !problem.empty())
+    for (vm::LaunchOp op : ops)
+      if (std::string problem = readLaunch(op, launches.emplace_back()); !problem.empty())
         return problem;
-    if (!lowerToFunctions(*modules.kernels))
-      return "its kernels cannot be lowered";
-    for (auto [launch, step] : llvm::zip(launches, into.steps)) {
-      KernelBody &body = step.bodies[processor.str()];
-      body.text = printKernel(*modules.kernels, launch.getKernelName());
-      noteUses(launch.getKernelName(), body, step);
-    }
-    return checkOrder(into);
+    std::string problem = readSteps(into);
+    if (problem.empty() || launches.size() < 2)
+      return problem;
+    into.steps.clear();
+    std::string other = readList(into);
+    return other.empty() || other == problem ? other : problem + " (" + other + ")";
   }
 
 private:
-  func::FuncOp kernelOf(vm::LaunchOp launch) {
-    return modules.kernels->lookupSymbol<func::FuncOp>(launch.getKernelName());
-  }
+  func::FuncOp kernelOf(StringRef name) { return modules.kernels->lookupSymbol<func::FuncOp>(name); }
 
   bool isWorkspace(Value buffer) {
     auto argument = dyn_cast<BlockArgument>(buffer);
@@ -62,9 +65,9 @@ private:
 
   /// Views that overlap are one slot.
   void findSlots() {
-    for (vm::LaunchOp launch : launches)
+    for (vm::LaunchOp launch : ops)
       for (auto [i, buffer] : llvm::enumerate(launch.getBuffers()))
-        if (auto pointer = dyn_cast<pto::PtrType>(kernelOf(launch).getArgumentTypes()[i]);
+        if (auto pointer = dyn_cast<pto::PtrType>(kernelOf(launch.getKernelName()).getArgumentTypes()[i]);
             pointer && isWorkspace(buffer))
           slots.push_back(
               {launch.getOffsets()[i], launch.getOffsets()[i] + launch.getBytes()[i], pointer.getElementType()});
@@ -79,13 +82,13 @@ private:
     slots = std::move(merged);
   }
 
-  std::string readLaunch(vm::LaunchOp launch, StringRef processor, KernelStep &step) {
-    KernelBody &body = step.bodies[processor.str()];
+  std::string readLaunch(vm::LaunchOp launch, PortLaunch &into) {
+    into.kernel = kernelOf(launch.getKernelName());
     for (auto [i, buffer] : llvm::enumerate(launch.getBuffers())) {
       int64_t offset = launch.getOffsets()[i], port = 0;
+      auto pointer = dyn_cast<pto::PtrType>(into.kernel.getArgumentTypes()[i]);
       if (isWorkspace(buffer)) {
         auto slot = llvm::find_if(slots, [&](const Slot &each) { return offset >= each.begin && offset < each.end; });
-        auto pointer = dyn_cast<pto::PtrType>(kernelOf(launch).getArgumentTypes()[i]);
         if (slot == slots.end() || !pointer || pointer.getElementType() != slot->element)
           return "it reads one tensor as elements of several types";
         port = int64_t(inputs.size() + outputs.size()) + (slot - slots.begin());
@@ -93,15 +96,15 @@ private:
       } else if ((port = portOf(cast<BlockArgument>(buffer).getArgNumber())) < 0) {
         return "it reads and writes one tensor; make the result another one";
       }
-      body.pointers.push_back(port);
-      body.offsets.push_back(offset);
+      into.pointers.push_back(port);
+      into.offsets.push_back(offset / (pointer.getElementType().getIntOrFloatBitWidth() / 8));
     }
     if (auto scalars = launch.getScalars())
       for (AffineExpr word : scalars->getResults()) {
         auto constant = dyn_cast<AffineConstantExpr>(word);
         if (!constant)
           return "a number of its launch is known at run time only";
-        body.scalars.push_back(constant.getValue());
+        into.scalars.push_back(constant.getValue());
       }
     return "";
   }
@@ -112,15 +115,158 @@ private:
     auto list = main->getAttrOfType<ArrayAttr>(isInput ? "vm.inputs" : "vm.outputs");
     StringRef name =
         cast<DictionaryAttr>(list[isInput ? number : number - main.getInputs()]).getAs<StringAttr>("name").getValue();
-    ArrayRef<std::string> names = isInput ? inputs : outputs;
+    return portNamed(name, isInput ? inputs : outputs, isInput ? 0 : int64_t(inputs.size()));
+  }
+  static int64_t portNamed(StringRef name, ArrayRef<std::string> names, int64_t first) {
     auto found = llvm::find(names, name);
-    return found == names.end() ? -1 : (isInput ? 0 : int64_t(inputs.size())) + (found - names.begin());
+    return found == names.end() ? -1 : first + (found - names.begin());
+  }
+
+  static std::string freeName(ModuleOp module, const std::string &wanted) {
+    std::string name = wanted;
+    for (int next = 1; module.lookupSymbol(name); ++next)
+      name = wanted + "_" + std::to_string(next);
+    return name;
+  }
+  /// Ports as arguments of a kernel of its own.
+  struct Taken {
+    SmallVector<int64_t> ports;
+    SmallVector<Type> elements;
+    unsigned number(int64_t port, Type element) {
+      if (const auto *known = llvm::find(ports, port); known != ports.end())
+        return unsigned(known - ports.begin());
+      ports.push_back(port);
+      elements.push_back(element);
+      return unsigned(ports.size() - 1);
+    }
+    /// The launches with these arguments for ports.
+    std::vector<PortLaunch> renumbered(ArrayRef<PortLaunch> launches) {
+      std::vector<PortLaunch> made(launches);
+      for (PortLaunch &launch : made)
+        for (auto [i, port] : llvm::enumerate(launch.pointers))
+          port = number(port, cast<pto::PtrType>(launch.kernel.getArgumentTypes()[i]).getElementType());
+      return made;
+    }
+  };
+
+  std::string readSteps(UserKernel &into) {
+    OwningOpRef<ModuleOp> module = modules.kernels->clone();
+    std::vector<std::string> names;
+    for (const Repeated &repeated : repeatedIn(launches)) {
+      KernelBody &body = into.steps.emplace_back().bodies[processor];
+      const PortLaunch &first = repeated.first.front();
+      func::FuncOp kernel = first.kernel;
+      if (repeated.turns == 1) {
+        names.push_back(kernel.getSymName().str());
+        body.pointers = first.pointers;
+        for (auto [offset, type] : llvm::zip(first.offsets, kernel.getArgumentTypes()))
+          body.offsets.push_back(offset * (cast<pto::PtrType>(type).getElementType().getIntOrFloatBitWidth() / 8));
+        body.scalars = first.scalars;
+        continue;
+      }
+      Taken taken;
+      std::vector<PortLaunch> turn = taken.renumbered(repeated.first);
+      names.push_back(freeName(*module, kernel.getSymName().str() + "_turns"));
+      GraphKernel graph(*module, names.back(), kernel.getLoc(), taken.elements);
+      bool acrossBlocks = turn.size() == 1 && modules.ofBlocks.count(kernel.getSymName().str());
+      if (std::string problem = addRepeated(graph, {turn, repeated.steps, repeated.turns}, acrossBlocks);
+          !problem.empty())
+        return problem;
+      graph.b.create<func::ReturnOp>(graph.loc);
+      setPorts(body, taken);
+    }
+    if (!lowerToFunctions(*module))
+      return "its kernels cannot be lowered";
+    for (auto [name, step] : llvm::zip(names, into.steps)) {
+      KernelBody &body = step.bodies[processor];
+      body.text = printKernel(*module, name);
+      noteUses(*module, name, body, step);
+    }
+    return checkOrder(into);
+  }
+  static void setPorts(KernelBody &body, const Taken &taken) {
+    body.pointers.assign(taken.ports.begin(), taken.ports.end());
+    body.offsets.assign(taken.ports.size(), 0);
+  }
+
+  /// All launches as one kernel.
+  std::string readList(UserKernel &into) {
+    OwningOpRef<ModuleOp> module = modules.kernels->clone();
+    Taken taken;
+    std::vector<PortLaunch> list = taken.renumbered(launches);
+    SmallVector<int64_t> elements;
+    for (Attribute port : main->getAttrOfType<ArrayAttr>("vm.outputs"))
+      elements.push_back(
+          cast<RankedTensorType>(cast<DictionaryAttr>(port).getAs<TypeAttr>("type").getValue()).getNumElements());
+    GraphKernel graph(*module, freeName(*module, modules.host->getSymName().value_or("graph").str()), main.getLoc(),
+                      taken.elements);
+    for (size_t i = 0; i < elements.size(); ++i)
+      if (const auto *port = llvm::find(taken.ports, portOf(unsigned(main.getInputs() + i))); port != taken.ports.end())
+        graph.clear(graph.pointer(unsigned(port - taken.ports.begin())), elements[i]);
+    for (const Repeated &repeated : repeatedIn(list))
+      if (std::string problem = addRepeated(graph, repeated, /*acrossBlocks=*/false); !problem.empty())
+        return problem;
+    graph.b.create<func::ReturnOp>(graph.loc);
+    return finishGraph(*module, graph, taken, into);
+  }
+
+  /// A program that decides what it launches as one kernel.
+  std::string readProgram(func::FuncOp program, UserKernel &into) {
+    OwningOpRef<ModuleOp> module = modules.kernels->clone();
+    Taken taken;
+    SmallVector<unsigned> pointers;
+    SmallVector<std::pair<unsigned, int64_t>> cleared;
+    for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+      StringRef name = program.getArgAttrOfType<StringAttr>(i, top::kNameAttr).getValue();
+      auto type = cast<RankedTensorType>(program.getArgumentTypes()[i]);
+      int64_t port = portNamed(name, inputs, 0);
+      bool isOutput = port < 0;
+      if (isOutput)
+        port = portNamed(name, outputs, int64_t(inputs.size()));
+      pointers.push_back(taken.number(port, type.getElementType()));
+      if (isOutput)
+        cleared.push_back({pointers.back(), type.getNumElements()});
+    }
+    auto reserved = reservedBy(program);
+    if (failed(reserved))
+      return "its memory is not known";
+    for (auto [elements, element] : *reserved) {
+      pointers.push_back(taken.number(int64_t(inputs.size() + outputs.size() + into.slots.size()), element));
+      into.slots.push_back({debugString(element), {std::max<int64_t>(1, elements)}});
+    }
+    GraphKernel graph(*module, freeName(*module, modules.host->getSymName().value_or("graph").str()), program.getLoc(),
+                      taken.elements);
+    for (auto [pointer, elements] : cleared)
+      graph.clear(graph.pointer(pointer), elements);
+    if (cleared.empty())
+      return "it writes no output";
+    if (failed(addProgram(graph, program, pointers, cleared.front().first,
+                          [&](StringRef name) { return kernelOf(name); })))
+      return "a run decides what it does";
+    return finishGraph(*module, graph, taken, into);
+  }
+
+  std::string finishGraph(ModuleOp module, GraphKernel &graph, const Taken &taken, UserKernel &into) {
+    std::string name = graph.func.getSymName().str();
+    if (failed(verify(module)) || !lowerToFunctions(module))
+      return "its kernels cannot be lowered as one";
+    KernelStep &step = into.steps.emplace_back();
+    KernelBody &body = step.bodies[processor];
+    setPorts(body, taken);
+    body.text = printKernel(module, name);
+    noteUses(module, name, body, step);
+    for (int64_t port : step.writes)
+      if (port < int64_t(inputs.size()))
+        return "it writes its input " + nameOf(port);
+    // It begins with zeros in its outputs, and reads what it has written.
+    llvm::erase_if(step.reads, [&](int64_t port) { return port >= int64_t(inputs.size()); });
+    return "";
   }
 
   /// What the functions of a launch do with the ports.
-  void noteUses(StringRef kernel, const KernelBody &body, KernelStep &step) {
+  static void noteUses(ModuleOp module, StringRef kernel, const KernelBody &body, KernelStep &step) {
     std::set<int64_t> reads, writes;
-    for (auto func : modules.kernels->getOps<func::FuncOp>()) {
+    for (auto func : module.getOps<func::FuncOp>()) {
       if (pto_mlir::kernelOf(func) != kernel)
         continue;
       for (auto [argument, port] : llvm::zip(func.getArguments(), body.pointers))
@@ -172,9 +318,11 @@ private:
   }
 
   PyPTOModules &modules;
-  vm::FuncOp main;
   ArrayRef<std::string> inputs, outputs;
-  SmallVector<vm::LaunchOp> launches;
+  std::string processor;
+  vm::FuncOp main; ///< a list of launches; null: a program that decides what it launches
+  SmallVector<vm::LaunchOp> ops;
+  std::vector<PortLaunch> launches;
   std::vector<Slot> slots;
 };
 
@@ -200,10 +348,7 @@ std::optional<UserKernel> kernelOfProgram(const std::string &program, const std:
     }
     PyPTOModules modules = lowerPyPTOProgram(context, read, {true, target});
     DiagnosticCollector collector(&context, errors);
-    auto main = modules.host ? modules.host->lookupSymbol<vm::FuncOp>("main") : vm::FuncOp();
-    std::string problem = main ? StepReader(modules, main, inputs, outputs).read(processor, kernel)
-                               : "it submits tasks (pl.spmd, or loops and branches around its scopes); a kernel of an "
-                                 "operator is a sequence of scopes";
+    std::string problem = StepReader(modules, inputs, outputs, processor).read(kernel);
     if (problem.empty())
       return kernel;
     if (errors.empty())

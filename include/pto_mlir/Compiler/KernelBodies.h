@@ -20,8 +20,8 @@ std::optional<std::vector<TextKernel>> readTextKernels(const std::string &file, 
 
 /// A PyPTO program (bytes of pypto::ir::serialize, which are not trusted) for a processor as the kernel of an operator:
 /// its entry's inputs and outputs by name, in the order of the operator's; `results` is left empty. Nullopt on failure,
-/// with one line in `errors`, which begins with the place in the source where it has one: for a program that is no
-/// sequence of launches, or writes a tensor twice, or one that it reads.
+/// with one line in `errors`, which begins with the place in the source where it has one: for a program that writes its
+/// inputs, or does what a kernel cannot do at run time.
 std::optional<UserKernel> kernelOfProgram(const std::string &program, const std::string &processor,
                                           const std::vector<std::string> &inputs,
                                           const std::vector<std::string> &outputs, Errors &errors);

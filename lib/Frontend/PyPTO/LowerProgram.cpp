@@ -210,7 +210,7 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
   auto [tiled, several] = runnableProgram(program, options);
   ir::FunctionPtr entry = entryOf(*tiled);
   if (!entry)
-    return {lowerKernels(context, tiled, options), {}};
+    return {lowerKernels(context, tiled, options), {}, {}};
   auto orchestrator = runOrchestrator(context, tiled, several, entry, options,
                                       [&](Orchestrator &made) { made.setBlocks(options.blocks); });
   auto kernels = makeModule(context, tiled, options, [&](ModuleOp module, const PyPTOOptions &used) {
@@ -219,7 +219,11 @@ PyPTOModules lowerPyPTOProgram(MLIRContext &context, const ir::ProgramPtr &progr
     for (const PlannedKernel &kernel : orchestrator->kernels())
       joinPlanned(module, kernel);
   });
-  return {std::move(kernels), orchestrator->hostModule(context)};
+  std::set<std::string> ofBlocks;
+  for (const PlannedKernel &kernel : orchestrator->kernels())
+    if (kernel.isBlock)
+      ofBlocks.insert(kernel.name);
+  return {std::move(kernels), orchestrator->hostModule(context), std::move(ofBlocks)};
 }
 
 ir::ProgramPtr formPyPTOGroups(const ir::ProgramPtr &program, const PyPTOOptions &options) {

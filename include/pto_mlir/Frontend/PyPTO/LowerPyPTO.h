@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace pypto::backend {
 class Backend;
@@ -57,6 +58,8 @@ struct PyPTOModules {
   /// The launches of a run as `vm.func @main`, by names of the kernels; null for kernels without an orchestrator,
   /// unless there is one kernel, which takes only tensors of known sizes: its host program launches it once.
   mlir::OwningOpRef<mlir::ModuleOp> host;
+  /// The kernels whose launches are blocks of one `pl.spmd`.
+  std::set<std::string> ofBlocks;
 };
 
 /// The same with the host program. The kernels are then those that it launches; one that gets its tensors in several
