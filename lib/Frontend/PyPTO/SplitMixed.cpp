@@ -171,9 +171,53 @@ private:
 
 } // namespace
 
+/// The statements of a body with products, and what these read, as statements of their own.
+static std::vector<ir::StmtPtr> hoisted(const ir::StmtPtr &body) {
+  std::vector<ir::StmtPtr> stmts;
+  size_t count = 0;
+  for (const ir::StmtPtr &stmt : ir::FlattenStmts(body)) {
+    ProductHoister hoister(count);
+    if (auto assign = ir::As<ir::AssignStmt>(stmt))
+      hoister.top = assign->value_;
+    bool isPlain = ir::IsA<ir::AssignStmt>(stmt) || ir::IsA<ir::EvalStmt>(stmt);
+    ir::StmtPtr made = isPlain ? hoister.VisitStmt(stmt) : stmt;
+    stmts.insert(stmts.end(), hoister.before.begin(), hoister.before.end());
+    stmts.push_back(made);
+  }
+  return stmts;
+}
+
+/// The variables that hold reshapes of what a body is given: tensors in global memory.
+static std::set<const ir::Var *> givenReshapes(const std::vector<ir::StmtPtr> &stmts, const ir::Span &span) {
+  std::set<const ir::Var *> given, reshapes;
+  for (const ir::VarPtr &var : freeVariables(std::make_shared<const ir::SeqStmts>(stmts, span)))
+    if (ir::IsA<ir::TensorType>(var->type_))
+      given.insert(var.get());
+  for (const ir::StmtPtr &stmt : stmts) {
+    auto assign = ir::As<ir::AssignStmt>(stmt);
+    auto call = assign ? ir::As<ir::Call>(assign->value_) : nullptr;
+    auto of = call && call->op_->name_ == "tensor.reshape" ? ir::As<ir::Var>(call->args_[0]) : nullptr;
+    if (of && (given.count(of.get()) || reshapes.count(of.get())))
+      reshapes.insert(assign->var_.get());
+  }
+  return reshapes;
+}
+static bool binds(const ir::StmtPtr &stmt, const std::set<const ir::Var *> &vars) {
+  auto assign = ir::As<ir::AssignStmt>(stmt);
+  return assign && vars.count(assign->var_.get());
+}
+
 bool mixesCores(const ir::StmtPtr &body) {
-  Kinds kinds = kindsOf(body);
-  return kinds.cube && kinds.vector;
+  // Orchestrators reshape tensors in global memory, which is no work.
+  Accumulators accumulators;
+  accumulators.VisitStmt(body);
+  Cores cores(accumulators);
+  std::vector<ir::StmtPtr> stmts = hoisted(body);
+  std::set<const ir::Var *> reshapes = givenReshapes(stmts, body->span_);
+  for (const ir::StmtPtr &stmt : stmts)
+    if (!binds(stmt, reshapes))
+      cores.VisitStmt(stmt);
+  return cores.cube && cores.vector;
 }
 
 bool mixesInLoops(const ir::StmtPtr &body) {
@@ -227,21 +271,6 @@ protected:
 
 private:
   using Stmts = std::vector<ir::StmtPtr>;
-
-  static Stmts hoisted(const ir::StmtPtr &body) {
-    Stmts stmts;
-    size_t count = 0;
-    for (const ir::StmtPtr &stmt : ir::FlattenStmts(body)) {
-      ProductHoister hoister(count);
-      if (auto assign = ir::As<ir::AssignStmt>(stmt))
-        hoister.top = assign->value_;
-      bool isPlain = ir::IsA<ir::AssignStmt>(stmt) || ir::IsA<ir::EvalStmt>(stmt);
-      ir::StmtPtr made = isPlain ? hoister.VisitStmt(stmt) : stmt;
-      stmts.insert(stmts.end(), hoister.before.begin(), hoister.before.end());
-      stmts.push_back(made);
-    }
-    return stmts;
-  }
 
   /// Whether a product reads another one of the scope.
   static bool hasChain(const ir::InCoreScopeStmt &scope) {
@@ -347,9 +376,12 @@ private:
       bound.clear();
       products.clear();
     };
-    for (const ir::StmtPtr &stmt : sunk(hoisted(scope.body_), accumulators)) {
+    Stmts stmts = sunk(hoisted(scope.body_), accumulators);
+    std::set<const ir::Var *> reshapes = givenReshapes(stmts, scope.span_);
+    for (const ir::StmtPtr &stmt : stmts) {
       Cores cores(accumulators);
       cores.VisitStmt(stmt);
+      cores.vector &= !binds(stmt, reshapes);
       bool readsRun = reads(stmt, bound);
       auto assign = ir::As<ir::AssignStmt>(stmt);
       if (!cores.cube && !cores.vector && !cores.stores && !readsRun && isOfBlock(stmt)) {

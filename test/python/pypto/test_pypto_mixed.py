@@ -334,3 +334,29 @@ def test_blocks_change_no_bit(platform, tmp_path):
         compile_to(program, file, {"a2a3": "a3"}.get(platform, platform), blocks)
         (each,) = InferenceSession(str(file)).run(None, {"x": x, "w": w, "r": r})
         np.testing.assert_array_equal(each, y)
+
+
+@pl.jit
+def reshaped(x: pl.Tensor, w: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        a = pl.reshape(x, [32, 64])
+        y[:] = pl.matmul(a, w, out_dtype=pl.FP32)
+    return y
+
+
+@pl.jit
+def reshaped_operand(x: pl.Tensor, w: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.exp(pl.matmul(pl.reshape(x, [32, 64]), w, out_dtype=pl.FP32))
+    return y
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+def test_a_tensor_in_global_memory_is_reshaped_without_work(platform):
+    rng = np.random.default_rng(7)
+    x, w = (rng.standard_normal(shape).astype(np.float32) / 8 for shape in ((16, 128), (64, 32)))
+    y = np.zeros((32, 32), np.float32)
+    assert len(launches(reshaped, x, w, y, platform=platform)) == 1
+    product = x.reshape(32, 64).astype(np.float64) @ w
+    np.testing.assert_allclose(run(reshaped, x, w, y, platform=platform), product, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(run(reshaped_operand, x, w, y, platform=platform), np.exp(product), rtol=1e-5, atol=1e-5)
