@@ -2,9 +2,9 @@
 
     PYTHONPATH=build/python .venv/bin/python -m regression --models cls,rec --modes F32,F16 --jobs 2
 
-Writes report.json and report.html into --work and prints the report. A model that fails does not stop the others; the
-exit code is 1 then. An interrupted run goes on with --resume: what passed with the same model, description and tools is
-not done again.
+Writes report.json, report.html and report.md (a table of accuracy) into --work and prints the report. A model that
+fails does not stop the others; the exit code is 1 then. An interrupted run goes on with --resume: what passed with the
+same model, description and tools is not done again.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ def parser() -> argparse.ArgumentParser:
         help=f"comma list ({zoo.DEFAULT_PROCESSOR}); the same bounds hold on each",
     )
     p.add_argument("--full", action="store_true", help="every chip, on 1 and 24 cores, where nothing else is said")
+    p.add_argument(
+        "--quick", action="store_true", help="no times; on all numbers of cores but the first only the outputs"
+    )
     p.add_argument("--jobs", type=int, default=1, help="processes at a time; more than one disturbs the times")
     p.add_argument("--threads", type=int, default=2, help="host threads of the simulator")
     p.add_argument("--resume", action="store_true", help="keep what passed before")
@@ -87,7 +90,7 @@ def work(argv) -> int:
         outcome = report.collect(todo, models, args.work)
         report.write(outcome, args.work)
     report.show(outcome)
-    print(f"{PROG}: {args.work / 'report.json'}, {args.work / 'report.html'}")
+    print(f"{PROG}: report.json, report.html and report.md in {args.work}")
     return 1 if outcome["failed"] else 0
 
 

@@ -35,9 +35,11 @@ def model_pieces(args: argparse.Namespace, model: zoo.Model, tools: str) -> tupl
         "cache": str(args.cache),
         "work": str(args.work),
         "float64": args.float64,
-        "timing": args.timing,
+        "timing": 0 if args.quick else args.timing,
         "threads": args.threads,
-        "key": hashlib.sha256(f"{tools} {digest(model.path)} {args.float64} {args.timing}".encode()).hexdigest(),
+        "key": hashlib.sha256(
+            f"{tools} {digest(model.path)} {args.float64} {args.timing} {args.quick}".encode()
+        ).hexdigest(),
     }
     nowhere = {"processor": "", "mode": "", "cores": 0}
     first = Piece(model.name, {"what": "prepare", "name": model.name, **nowhere, **common}, [])
@@ -45,6 +47,7 @@ def model_pieces(args: argparse.Namespace, model: zoo.Model, tools: str) -> tupl
     modes = [mode for mode in model.modes if not args.modes or mode in args.modes]
     for mode, processor, cores in itertools.product(modes, args.processors, map(int, args.num_core)):
         spec = {"what": "model", "name": model.name, "processor": processor, "mode": mode, "cores": cores}
+        spec["outputs_only"] = args.quick and cores != int(args.num_core[0])
         runs[model.name, processor, mode, cores] = Piece(zoo.stem(model.name, spec), {**spec, **common}, [first])
     return first, runs
 
@@ -54,9 +57,9 @@ def metric_pieces(runs: dict[tuple, Piece]) -> list[Piece]:
     result = []
     for name, parts in metrics.MODELS.items():
         for where in sorted({key[1:] for key in runs}):
-            if any((part, *where) not in runs for part in parts):
+            before = [runs[(part, *where)] for part in parts if (part, *where) in runs]
+            if len(before) < len(parts) or any(b.spec["outputs_only"] for b in before):
                 continue
-            before = [runs[(part, *where)] for part in parts]
             spec = {"what": "metric", "name": name, "end_metric": name}
             spec |= dict(zip(("processor", "mode", "cores"), where))
             spec |= {k: before[0].spec[k] for k in ("cache", "work", "threads")}

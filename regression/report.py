@@ -10,7 +10,7 @@ import numpy as np
 from pto_mlir import cli, npz
 from pto_mlir.errors import UserError
 
-from . import page, zoo
+from . import markdown, page, zoo
 
 
 def collect(pieces: list, models: list, work: Path) -> dict:
@@ -86,8 +86,13 @@ def differing(outputs: dict[str, np.ndarray], reference: dict[str, np.ndarray]) 
 
 
 def write(outcome: dict, work: Path) -> None:
-    """report.json and report.html, each complete or not at all."""
-    for name, text in (("report.json", json.dumps(outcome, indent=1)), ("report.html", page.render(outcome))):
+    """report.json, report.html and report.md, each complete or not at all."""
+    files = {
+        "report.json": json.dumps(outcome, indent=1),
+        "report.html": page.render(outcome),
+        "report.md": markdown.table(outcome),
+    }
+    for name, text in files.items():
         temporary = work / f"{name}.{os.getpid()}.tmp"
         temporary.write_text(text)
         temporary.replace(work / name)

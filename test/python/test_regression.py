@@ -340,3 +340,15 @@ def test_full_covers_every_chip():
     assert chosen[""] == ([first], ["1"])
     assert chosen["--full"] == (compiler.chips(), ["1", "24"]) and len(compiler.chips()) > 1
     assert chosen["--full --num_core 3"] == (compiler.chips(), ["3"])
+
+
+def test_quick_takes_no_times_and_compares_bits(tmp_path, zoo):
+    zoo[1]("good")
+    code, text, report = run(tmp_path, "--num_core", "1,3", "--modes", "F32", "--quick")
+    assert code == 0, text
+    one, three = (r for r in report["results"] if r["what"] == "model")
+    assert one["tensors"] and "tensors" not in three and three["outputs"]
+    assert not {"cmodel", "onnxruntime"} & {*one["seconds"], *three["seconds"]}
+    assert [c["equal"] for c in report["cores"]] == [True]
+    head, _, row = (tmp_path / "work" / "report.md").read_text().splitlines()
+    assert head.split(" | ")[1:] == ["a3 F32", "same bits on |"] and row.endswith("| 1, 3 |")
