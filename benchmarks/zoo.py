@@ -1,11 +1,14 @@
 """The numbers of the first zoo beside their goals, in one run: accuracy, speed, conversion, sizes, traffic, cores.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py [--models cls,rec] [--modes F32,F16,BF16] [--counts]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py [--models cls,rec] [--modes F32,F16,BF16]
+                                                               [--counts | --cost]
 
 Runs the regression command (one job at a time, float64 reference included), then converts each model again for the
 median, and asks pmodel_tool about traffic. `--counts` only converts and counts: traffic, and how even the work is in
 timing mode on 24 blocks. These figures do not depend on what else the machine does; the others are valid on an idle
-machine only. Inference is a call inside a loaded process: the cmodel on two threads in turns with onnxruntime on one.
+machine only. `--cost` takes every description of the zoo, a decoder of few and of many layers and a model of 4 GiB:
+conversion and inference, without accuracy (zoo_cost.py). Inference is a call inside a loaded process: the cmodel on two
+threads in turns with onnxruntime on one.
 Ends with 1 when a network fails or a goal is missed that known_misses.toml does not list.
 """
 
@@ -25,20 +28,19 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 import onnx
 import record
+import zoo_cost
 from goals import KNOWN_MISSES, Goals
-from onnx import numpy_helper
 from pto_mlir import cli
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
+from zoo_cost import CONVERSION, weight_bytes
 
 from regression import command as regression
 from regression import zoo
 from regression.measure import command, onnxruntime_call, onnxruntime_session
 
 MODELS = ("cls", "rec", "det", "minilm", "minilm_b4", "mobilenet_v2", "resnet18", "resnet50", "resnet152", "vit_b_16")
-SPEED, SPEED_OF_BRIEF, BRIEF = 3.0, 6.0, 5e-3  # times onnxruntime; of networks that take it at most 5 ms
-SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
 OUTPUT_COSINE = {"F32": 0.99999, "F16": 0.9995, "BF16": 0.99}
 # TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is
 # what can be compared. Its inputs are not known, but det's error of 6.7e-5 at a cosine of .99966 means outputs of 1e-3,
@@ -59,8 +61,6 @@ TRAFFIC = {
     "vit_b_16": 2.9,
 }
 # Names of figures that others look for in the JSON (scripts/readme_table.py).
-OVER_ONNXRUNTIME = "the same / onnxruntime on one thread"
-CONVERSION = "model_transform + model_deploy, s"
 FILE = "file, bytes"
 NOISE_INPUTS = 24  # of cls three moved by 68 % from tree to tree, and 24 by 9 % (docs/regression.md)
 LARGE = 0.02  # a launch counts as large when a core works on it for this part of the makespan
@@ -73,7 +73,7 @@ class Table:
     def __init__(self, known_misses: Path = KNOWN_MISSES):
         self.rows: list[dict] = []
         self.goals = Goals("zoo", known_misses)
-        print(f"\n{'model':<13} {'mode':<5} {'what':<50} {'measured':>14}   {'goal':<16}")
+        print(f"\n{'model':<24} {'mode':<5} {'what':<50} {'measured':>14}   {'goal':<16}")
 
     def add(
         self, model: str, mode: str, what: str, value: float, goal: float | None, form: str, least: bool = False
@@ -81,16 +81,8 @@ class Table:
         name = f"{model} {mode}: {what.split(' (')[0]}"
         verdict = "" if goal is None else self.goals.verdict(name, value, goal, least)
         bound = "" if goal is None else f"{'>=' if least else '<='} {goal:{form}}"
-        print(f"{model:<13} {mode:<5} {what:<50} {value:>14{form}}   {bound:<16} {verdict}")
+        print(f"{model:<24} {mode:<5} {what:<50} {value:>14{form}}   {bound:<16} {verdict}")
         self.rows.append({"model": model, "mode": mode, "what": what, "value": value, "goal": goal, "verdict": verdict})
-
-
-def weight_bytes(path: Path) -> int:
-    """Of the floating-point initializers and constants of an ONNX file."""
-    graph = onnx.load(str(path)).graph
-    constants = [a.t for n in graph.node if n.op_type == "Constant" for a in n.attribute if a.name == "value"]
-    arrays = [numpy_helper.to_array(t) for t in [*graph.initializer, *constants]]
-    return sum(a.nbytes for a in arrays if a.dtype.kind == "f")
 
 
 def traffic(file: Path) -> float | None:
@@ -220,10 +212,7 @@ def inference(table: Table, case: Case) -> None:
     (name, mode), s = case.key, case.result["seconds"]
     if "cmodel" not in s:
         return
-    what = f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})"
-    table.add(name, mode, what, 1e3 * s["cmodel"], None, ".1f")
-    goal = None if mode == "BF16" else SPEED if s["onnxruntime"] > BRIEF else SPEED_OF_BRIEF
-    table.add(name, mode, OVER_ONNXRUNTIME, s["cmodel"] / s["onnxruntime"], goal, ".1f")
+    zoo_cost.inference_row(table, name, mode, s["cmodel"], s["onnxruntime"])
 
 
 def conversion(table: Table, case: Case, repeat: int) -> None:
@@ -238,7 +227,7 @@ def conversion(table: Table, case: Case, repeat: int) -> None:
         ]
         times.append(sum(x.seconds for x in runs))
     seconds = statistics.median(times)
-    table.add(name, mode, CONVERSION, seconds, SECONDS.get(name), ".2f")
+    table.add(name, mode, CONVERSION, seconds, zoo_cost.conversion_goal(case.onnx.stat().st_size), ".2f")
     if name.startswith("resnet"):
         per_node = "the same per node"
         small = [r["value"] for r in table.rows if r["model"] == "resnet18" and r["what"].startswith(per_node)]
@@ -260,7 +249,7 @@ def counts(table: Table, name: str, mode: str, file: Path, work: Path) -> None:
     host is part of."""
     moved = traffic(file)
     if not moved:
-        print(f"{name:<13} {mode:<5} {'traffic: pmodel_tool does not report it':<50}")
+        print(f"{name:<24} {mode:<5} {'traffic: pmodel_tool does not report it':<50}")
         return
     table.add(name, mode, "traffic / ideal", moved, TRAFFIC.get(name), ".2f")
     many = work / "many.pmodel"
@@ -279,7 +268,7 @@ def only_counts(table: Table, args, work: Path) -> int:
         for mode in args.modes.split(","):
             file = work / f"{name}_{mode}_counts.pmodel"
             if problem := problem or deploy(name, mode, work, file).problem:
-                print(f"{name:<13} {mode:<5} {problem.splitlines()[0][:110]}")
+                print(f"{name:<24} {mode:<5} {problem.splitlines()[0][:110]}")
                 code = 1
                 break
             counts(table, name, mode, file, work)
@@ -292,7 +281,7 @@ def figures(table: Table, case: Case, repeat: int) -> None:
     weights = weight_bytes(case.onnx)
     inference(table, case)
     peak = max(case.prepared["peak_mb"]["transform"], case.result["peak_mb"]["deploy"])
-    table.add(name, mode, "peak memory of a conversion, MB", peak, 3 * weights / 2**20 + 300, ".0f")
+    table.add(name, mode, zoo_cost.MEMORY, peak, zoo_cost.memory_goal(weights), ".0f")
     if mode == "F32":
         conversion(table, case, repeat)
         sizes(table, case, weights)
@@ -319,7 +308,7 @@ def summary(table: Table) -> dict:
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
-    p.add_argument("--models", default=",".join(MODELS))
+    p.add_argument("--models", help=f"default: {','.join(MODELS)}; with --cost every description")
     p.add_argument("--modes", default="F32,F16,BF16")
     p.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
     p.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS)
@@ -327,6 +316,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--repeat", type=int, default=3, help="conversions of which the median counts")
     p.add_argument("--resume", action="store_true", help="keep what an earlier run with the same tools measured")
     p.add_argument("--counts", action="store_true", help="traffic and evenness only, no clocks and no accuracy")
+    p.add_argument("--cost", action="store_true", help="conversion and inference of every description, no accuracy")
     p.add_argument("--json", type=Path, help="also write the table to this file; scripts/readme_table.py reads it")
     return p
 
@@ -335,7 +325,8 @@ def close(table: Table, args, code: int) -> int:
     """Writes the table where --json says, prints the verdicts; the exit code."""
     if args.json:
         typed = f"PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py --modes {args.modes}"
-        record.write(args.json, typed + (" --counts" if args.counts else ""), table.rows, summary(table))
+        part = " --counts" if args.counts else " --cost" if args.cost else ""
+        record.write(args.json, typed + part, table.rows, summary(table))
     return max(code, table.goals.close())
 
 
@@ -343,6 +334,11 @@ def main() -> int:
     args = parser().parse_args()
     args.cache = args.cache.resolve()
     work = (args.work or args.cache / "benchmark").resolve()
+    if args.cost:
+        every = sorted(path.stem for path in args.descriptions.glob("*.toml"))
+        table = Table()
+        return close(table, args, zoo_cost.run(table, args, args.models.split(",") if args.models else every, work))
+    args.models = args.models or ",".join(MODELS)
     if args.counts:
         table = Table()
         return close(table, args, only_counts(table, args, work))
@@ -357,7 +353,7 @@ def main() -> int:
     table = Table()
     for r in (r for r in outcome["results"] if r["what"] == "model"):
         if not r.get("outputs"):
-            print(f"{r['name']:<13} {r['mode']:<5} {r['status']}: {r['problem'].splitlines()[0][:110]}")
+            print(f"{r['name']:<24} {r['mode']:<5} {r['status']}: {r['problem'].splitlines()[0][:110]}")
             continue
         model = zoo.read(args.descriptions / f"{r['name']}.toml")
         accuracy(table, r)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -35,20 +36,35 @@ class Run:
         return self.error.strip() or self.output.strip() or f"exit code {self.code}"
 
 
+# Starts the command that follows, and writes how it ended to a file. A process of its own does it, because the greatest
+# resident set of a process begins with that of the one that started it.
+STARTER = """
+import json, os, resource, sys, time
+begin = time.perf_counter()
+process = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(process, 0)
+result = {"seconds": time.perf_counter() - begin, "peak": usage.ru_maxrss, "status": status}
+with open(sys.argv[1], "w") as file:
+    json.dump(result, file)
+"""
+
+
 def command(tool: str, *arguments: str | os.PathLike) -> Run:
     """One command of the package as a process; start and imports count."""
     line = [sys.executable, "-m", f"pto_mlir.tools.{tool}", *map(str, arguments)]
-    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
-        begin = time.perf_counter()
-        process = subprocess.Popen(line, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as out,
+        tempfile.TemporaryFile("w+", errors="replace") as err,
+        tempfile.NamedTemporaryFile("r") as report,
+    ):
+        starter = [sys.executable, "-I", "-S", "-c", STARTER, report.name, *line]
+        subprocess.run(starter, stdout=out, stderr=err, stdin=subprocess.DEVNULL, check=True)
+        ended = json.load(report)
         texts = []
         for file in (out, err):
             file.seek(0)
             texts.append(file.read())
-    return Run(seconds, usage.ru_maxrss / 1024, process.returncode, *texts)
+    return Run(ended["seconds"], ended["peak"] / 1024, os.waitstatus_to_exitcode(ended["status"]), *texts)
 
 
 def medians(calls: Sequence[Callable[[], object]], least: int = 3, budget: float = 2.0) -> list[float]:

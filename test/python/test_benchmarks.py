@@ -5,8 +5,12 @@ import json
 import sys
 from types import SimpleNamespace
 
+import numpy as np
+import onnx
 import pytest
 from conftest import ROOT
+from onnx import helper
+from pto_mlir.errors import UserError
 
 
 @pytest.fixture
@@ -201,3 +205,33 @@ def test_shares_of_a_launch(monkeypatch):
         ("after", "store"): 0.5,
     }
     assert uneven == 3  # 0 of the one, 6 of the other
+
+
+def test_the_cost_of_a_conversion(tmp_path, zoo):
+    """Goals by the size of a model, the decoder that is made, and what cannot be converted."""
+    cost = zoo.zoo_cost
+    assert [cost.conversion_goal(size) for size in (1, 29_999_999, 30_000_000, 599_999_999, 600_000_000)] == [
+        1.2,
+        1.2,
+        2.5,
+        8.0,
+        None,
+    ]
+    nodes = [cost.decoder(layers, tmp_path / f"{layers}.onnx", 32, 2, 8) for layers in (1, 3)]
+    assert nodes[1] - nodes[0] == 2 * (nodes[0] - 1)
+    onnx.checker.check_model(str(tmp_path / "3.onnx"), full_check=True)
+    seconds, peak = cost.convert(tmp_path / "3.onnx", [], "F32", tmp_path / "m.pmodel", 1)
+    assert seconds > 0 and 5 < peak < 1000
+    with pytest.raises(UserError, match="model_transform: .*no such file"):
+        cost.convert(tmp_path / "absent.onnx", [], "F32", tmp_path / "m.pmodel", 1)
+
+
+def test_weights_of_branches_count(tmp_path, zoo):
+    value = onnx.numpy_helper.from_array(np.ones(5, np.float32), "c")
+    branch = helper.make_graph(
+        [helper.make_node("Constant", [], ["b"], value=value)], "b", [], [onnx.ValueInfoProto(name="b")]
+    )
+    node = helper.make_node("If", ["x"], ["y"], then_branch=branch, else_branch=branch)
+    graph = helper.make_graph([node], "g", [], [], [onnx.numpy_helper.from_array(np.ones(3, np.float16), "w")])
+    onnx.save(helper.make_model(graph), str(tmp_path / "m.onnx"))
+    assert zoo.zoo_cost.weight_bytes(tmp_path / "m.onnx") == 2 * 20 + 6

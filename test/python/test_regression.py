@@ -13,7 +13,7 @@ from conftest import ROOT, save_model, weight
 from onnx import helper
 
 from regression import command as run_command
-from regression import page, plan, report
+from regression import measure, page, plan, report
 from regression import zoo as descriptions
 
 DESCRIPTION = """
@@ -326,6 +326,13 @@ def test_the_page_escapes_what_models_say():
     assert not any(word in text for word in ("<b>&t", "<i>", "n<et", "x < y", "<lost>", "<t>", "a<b", "<k>"))
     assert "lost: &lt;lost&gt;" in text and "&lt;b&gt;&amp;t" in text and "were not run" in text
     assert text.count("<svg") == 4 and text.count("<table>") == 3
+
+
+def test_the_peak_memory_of_a_command_is_its_own():
+    held = np.ones(50_000_000)  # 381 MiB
+    run = measure.command("model_transform", "--help")
+    assert 5 < run.peak_mb < 200 and run.problem == "" and run.output.startswith("usage: ")
+    assert measure.command("model_transform", "--model_name", "m").problem and held.size
 
 
 def test_full_covers_every_chip():
