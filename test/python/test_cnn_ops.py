@@ -1,6 +1,8 @@
 """Operators of convolutional networks to numbers on the cmodel, beside onnxruntime's: a net of many branches per
 family."""
 
+import re
+
 import numpy as np
 import onnx
 import pytest
@@ -456,3 +458,22 @@ def test_residual_block_of_three_dimensions(mode, cores, tmp_path):
         net.nodes.append(helper.make_node(op, names, [output], name=f"{op}_{output}", **attributes))
     net.outputs = [net.nodes[-1].output[0]]
     check(net, tmp_path, mode, cores)
+
+
+def test_convolutions_that_share_a_filter_share_it_permuted(tmp_path):
+    """As the levels of a feature pyramid do."""
+    net = Net(17, x=[1, 32, 9, 8], z=[1, 32, 4, 5])
+    net.add("Conv", "x", rand(64, 32, 3, 3), pads=[1] * 4)
+    net.add("Conv", "z", "w0", pads=[1] * 4)
+    path, mlir, dumps = (str(tmp_path / name) for name in ("m.onnx", "m.mlir", "ir"))
+    net.save(path)
+    compiler.transform(path, "m", [], [], mlir, "")
+    (tmp_path / "ir").mkdir()
+    compiler.deploy(mlir, str(tmp_path / "m.pmodel"), "F32", "a3", 1, False, dumps, "", False, False)
+    used = {name for file in (tmp_path / "ir").iterdir() for name in re.findall(r'"(w0[^"]*)"', file.read_text())}
+    assert "w0.nhwc" in used and "w0.nhwc_1" not in used, used
+    feed = {name: rand(*shape) for name, shape in net.inputs.items()}
+    for ours, theirs in zip(
+        InferenceSession(str(tmp_path / "m.pmodel")).run(None, feed), run_onnx(path, feed).values()
+    ):
+        np.testing.assert_allclose(ours, theirs, atol=1e-4)

@@ -70,7 +70,12 @@ Value permuted(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> 
                                     permutedElement(weight->type.getElementType(), perm));
   auto named = value.getDefiningOp<WeightOp>();
   std::string name = (named ? named.getName().str() : "constant") + ".nhwc";
-  return createConstant(builder, value.getLoc(), name, type, permuteBytes(*weight, perm));
+  std::vector<char> bytes = permuteBytes(*weight, perm);
+  // Ops that share a weight share it permuted.
+  const Weight *other = builder.getContext()->getLoadedDialect<TopDialect>()->weights().lookup(name);
+  if (named && other && other->type == type && other->bytes == ArrayRef(bytes))
+    return builder.create<WeightOp>(value.getLoc(), type, name);
+  return createConstant(builder, value.getLoc(), name, type, std::move(bytes));
 }
 
 Value ownPermute(OpBuilder &builder, Location loc, Value value, Order order) {
