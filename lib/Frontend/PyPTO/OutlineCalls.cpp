@@ -1,7 +1,9 @@
 // A scope's body is a function's; what it computes are outputs.
 #include "OutlineCalls.h"
 
+#include "OutlineScope.h"
 #include "Plan.h"
+#include "Renamer.h"
 #include "TileNodes.h"
 
 #include "pypto/ir/op_registry.h"
@@ -16,17 +18,19 @@ namespace {
 using Stmts = std::vector<ir::StmtPtr>;
 
 /// A tensor that the scope computes, and that is read behind it: memory that the orchestrator makes.
-ir::ExprPtr computed(const ir::VarPtr &result, std::vector<ir::VarPtr> &params, std::vector<ir::ExprPtr> &arguments,
-                     Stmts &body, Stmts &call) {
+ir::ExprPtr computed(const ir::VarPtr &result, OutlinedBody &outlined, std::vector<ir::ExprPtr> &arguments, Stmts &body,
+                     Stmts &call) {
   auto type = ir::As<ir::TensorType>(result->type_);
   auto plain = std::make_shared<const ir::TensorType>(type->shape_, type->dtype_);
-  auto variable = [&](const char *suffix, const ir::TypePtr &of) {
-    return std::make_shared<const ir::Var>(result->name_hint_ + suffix, of, result->span_);
+  auto variable = [&](const std::string &name, const ir::TypePtr &of) {
+    return std::make_shared<const ir::Var>(name, of, result->span_);
   };
-  ir::VarPtr memory = variable("_out", plain), param = variable("_out", plain), filled = variable("", type);
+  std::string out = result->name_hint_ + "_out";
+  ir::VarPtr memory = variable(out, plain), filled = variable(result->name_hint_, type);
+  ir::VarPtr param = variable(freeName(out, [&](const std::string &each) { return outlined.hasParam(each); }), plain);
   call.push_back(creationOf(memory));
   arguments.emplace_back(memory);
-  params.push_back(param);
+  outlined.params.push_back(param);
   std::vector<ir::ExprPtr> operands{param, result, tuple(zeros(plain->shape_.size()))};
   body.push_back(std::make_shared<const ir::AssignStmt>(
       filled, ir::CreateOp("tensor.assemble", std::move(operands), result->span_), result->span_));
@@ -80,21 +84,22 @@ bool CallOutliner::take(const ir::FunctionPtr &function) {
 ir::StmtPtr CallOutliner::VisitStmt_(const ir::InCoreScopeStmtPtr &op) {
   if (!isOutlined(*op))
     return op;
-  Stmts body = ir::FlattenStmts(op->body_), call;
-  std::vector<ir::VarPtr> params = freeVariables(op->body_), results = escapingTensors(op, entry.body_);
-  std::set<const ir::Var *> written = writtenTensors(op->body_);
+  OutlinedBody outlined(op->body_);
+  Stmts body = ir::FlattenStmts(outlined.body), call;
+  std::vector<ir::VarPtr> &params = outlined.params, results = escapingTensors(op, entry.body_);
+  std::set<const ir::Var *> written = writtenTensors(outlined.body);
   std::vector<ir::ParamDirection> directions;
   directions.reserve(params.size());
   for (const ir::VarPtr &param : params)
     directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
-  std::vector<ir::ExprPtr> arguments(params.begin(), params.end()), returned;
+  std::vector<ir::ExprPtr> arguments(outlined.inputs.begin(), outlined.inputs.end()), returned;
   std::vector<ir::TypePtr> types;
-  TensorRoots roots = tensorRoots(op->body_);
+  TensorRoots roots = tensorRoots(outlined.body);
   for (const ir::VarPtr &result : results) {
     const ir::Var *root = rootOf(roots, result.get());
     bool isGiven = llvm::any_of(params, [&](const ir::VarPtr &param) { return param.get() == root; });
     types.push_back(result->type_);
-    returned.push_back(isGiven ? ir::ExprPtr(result) : computed(result, params, arguments, body, call));
+    returned.push_back(isGiven ? ir::ExprPtr(result) : computed(result, outlined, arguments, body, call));
     directions.resize(params.size(), ir::ParamDirection::Out);
   }
   if (!returned.empty())
@@ -116,10 +121,7 @@ ir::StmtPtr CallOutliner::VisitStmt_(const ir::InCoreScopeStmtPtr &op) {
 
 std::string CallOutliner::nameOf(const ir::InCoreScopeStmt &scope) {
   std::string base = scope.name_hint_.empty() ? entry.name_ + "_incore_" + std::to_string(number++) : scope.name_hint_;
-  std::string name = base;
-  for (int next = 1; !names.insert(name).second; ++next)
-    name = base + "_" + std::to_string(next);
-  return name;
+  return *names.insert(freeName(base, [&](const std::string &name) { return names.count(name); })).first;
 }
 
 } // namespace pto_mlir::pypto_frontend

@@ -7,6 +7,16 @@
 
 namespace pto_mlir::pypto_frontend {
 
+/// A body with a parameter for each variable that it reads and does not bind (`inputs`). Two of them may have one name;
+/// parameters have names of their own.
+struct OutlinedBody {
+  explicit OutlinedBody(const pypto::ir::StmtPtr &body);
+  bool hasParam(const std::string &name) const;
+
+  std::vector<pypto::ir::VarPtr> inputs, params;
+  pypto::ir::StmtPtr body; ///< reads the parameters
+};
+
 /// Its parameters are `inputs`, then `results`, which it computes.
 struct OutlinedScope {
   pypto::ir::FunctionPtr function;

@@ -3,6 +3,7 @@
 
 #include "AccOperands.h"
 #include "CoreHomes.h"
+#include "Renamer.h"
 #include "TileNodes.h"
 #include "TileProducts.h"
 #include "Tiler.h"
@@ -344,10 +345,7 @@ ir::FunctionPtr tensorsToTiles(const ir::FunctionPtr &given, const isa::ArchInfo
     auto isTaken = [&](const std::string &name) {
       return llvm::any_of(params, [&](const ir::VarPtr &other) { return other->name_hint_ == name; });
     };
-    std::string name = var->name_hint_;
-    for (int next = 1; isTaken(name); ++next)
-      name = var->name_hint_ + "_" + std::to_string(next);
-    auto param = std::make_shared<const ir::Var>(name, var->type_, var->span_);
+    auto param = std::make_shared<const ir::Var>(freeName(var->name_hint_, isTaken), var->type_, var->span_);
     params.push_back(param);
     directions.push_back(ir::ParamDirection::Out);
     if (isLate)

@@ -360,3 +360,37 @@ def test_a_tensor_in_global_memory_is_reshaped_without_work(platform):
     product = x.reshape(32, 64).astype(np.float64) @ w
     np.testing.assert_allclose(run(reshaped, x, w, y, platform=platform), product, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(run(reshaped_operand, x, w, y, platform=platform), np.exp(product), rtol=1e-5, atol=1e-5)
+
+
+@pl.jit
+def named_operand(operand: pl.Tensor, w: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.exp(pl.matmul(operand, pl.reshape(w, [64, 32]), out_dtype=pl.FP32))
+    return y
+
+
+@pl.jit
+def named_product(x: pl.Tensor, w: pl.Tensor, product: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        for i in pl.range(2):
+            y[i * 16 : i * 16 + 16, :] = pl.add(
+                product[i * 16 : i * 16 + 16, :],
+                pl.matmul(x[i * 16 : i * 16 + 16, :], pl.reshape(w, [64, 32]), out_dtype=pl.FP32),
+            )
+    return y
+
+
+@both
+def test_parameters_of_kernels_have_names_of_their_own(platform):
+    """What the compiler takes out of an expression is called operand or product."""
+    x, w, r = (numbers(*shape, seed=8, dtype=np.float32) for shape in ((32, 64), (32, 64), (32, 32)))
+    product = x.astype(np.float64) @ w.reshape(64, 32)
+    for kernel, inputs, expected in (
+        (named_operand, (x, w), np.exp(product)),
+        (named_product, (x, w, r), product + r),
+    ):
+        y = zeros(32, 32)
+        for launch in launches(kernel, *inputs, y, platform=platform):
+            names = [tensor["name"] for tensor in launch["tensors"]]
+            assert len(set(names)) == len(names)
+        np.testing.assert_allclose(run(kernel, *inputs, y, platform=platform), expected, rtol=1e-5, atol=1e-5)
