@@ -8,6 +8,7 @@ from . import samples, zoo
 from .boxes import same_boxes
 from .measure import onnxruntime_call
 from .ocr_metric import same_text
+from .precise import float64_outputs
 
 SCENES = 4  # drawn pictures beside the photographs
 SPACING = {"F32": 2**-23, "F16": 2**-10, "BF16": 2**-7}  # of neighbouring numbers, relative
@@ -25,25 +26,40 @@ def agreement(ours: np.ndarray, theirs: np.ndarray, mode: str) -> tuple[bool, in
     return bool(best[0] >= ranked[0] - spacing), int((best >= ranked[4] - spacing).sum()), not exact
 
 
+def is_undecided(model, onnx_file, feed, scores: np.ndarray) -> bool:
+    """Whether onnxruntime itself has other classes than float64: on such a picture the network only amplifies
+    rounding, and nothing follows from other classes."""
+    exact = next(iter(float64_outputs(model, onnx_file, feed).values())).ravel().astype(np.float32)
+    same_best, same_five, _ = agreement(scores, exact, "F32")
+    return not same_best or same_five < 5
+
+
 def top_k(model, cache, session, reference, mode) -> dict:
-    """Classifiers: the same best class, and the same five best, on photographs and drawn scenes."""
+    """Classifiers: the same best class, and the same five best, on photographs and drawn scenes; pictures on which
+    onnxruntime's classes are not float64's do not count, at most a quarter of all."""
     name, shape = model.inputs[0].name, model.inputs[0].shape
     photographs, _, reason = samples.photographs(cache)
     feeds = [{name: model.preprocess.load(path, shape)} for path in photographs] + [
         zoo.feed(model, cache, seed) for seed in range(SCENES)
     ]
-    results = [
-        agreement(session.run(None, f)[0].ravel(), onnxruntime_call(reference, f)[0].ravel(), mode) for f in feeds
-    ]
+    results, undecided = [], 0
+    for feed in feeds:
+        theirs = onnxruntime_call(reference, feed)[0].ravel()
+        result = agreement(session.run(None, feed)[0].ravel(), theirs, mode)
+        if result[:2] != (True, 5) and is_undecided(model, cache / "zoo" / model.file, feed, theirs):
+            undecided += 1
+        else:
+            results.append(result)
     first, five = sum(r[0] for r in results), sum(r[1] for r in results)
-    ties, count = sum(r[2] for r in results if r[0] and r[1] == 5), len(feeds)
+    ties, count = sum(r[2] for r in results if r[0] and r[1] == 5), len(results)
     return {
-        "passed": first == count and five == 5 * count,
+        "passed": first == count and five == 5 * count and 4 * undecided <= len(feeds),
         "summary": (
             f"top-1 alike on {first} of {count} pictures ({len(photographs)} photographs), {five} of {5 * count} "
             f"classes of the top-5"
         )
         + (f", {ties} with ties below two of {mode}'s spacings" if ties else "")
+        + (f"; {undecided} more on which onnxruntime's classes are not float64's" if undecided else "")
         + (f"; no photographs: {reason}" if reason else ""),
     }
 

@@ -1,6 +1,7 @@
 """The parts of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
 
 import wave
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -69,6 +70,23 @@ def test_ties_of_classes():
     assert metrics.agreement(swapped, scores, "F16") == (True, 5, True)
     assert metrics.agreement(swapped, scores, "F32") == (False, 4, True)
     assert metrics.agreement(scores[::-1], scores, "F16")[0] is False
+
+
+@pytest.mark.parametrize("exact, undecided", [([8, 7, 6, 5, 4, 3], 0), ([7, 8, 6, 5, 4, 3], 1)])
+def test_classes_that_onnxruntime_itself_has_wrong_do_not_count(monkeypatch, tmp_path, exact, undecided):
+    """Other classes on the first of four pictures fail where onnxruntime's are float64's, else they do not count."""
+    theirs = np.array([8, 7, 6, 5, 4, 3], np.float32)
+    model = SimpleNamespace(
+        inputs=[SimpleNamespace(name="x", shape=[1])], preprocess=SimpleNamespace(load=lambda *_: None), file="m.onnx"
+    )
+    monkeypatch.setattr(metrics.samples, "photographs", lambda cache: ([], None, ""))
+    monkeypatch.setattr(metrics.zoo, "feed", lambda model, cache, seed: {"seed": seed})
+    monkeypatch.setattr(metrics, "onnxruntime_call", lambda session, feed: [theirs])
+    monkeypatch.setattr(metrics, "float64_outputs", lambda *_: {"y": np.array(exact, np.float64)})
+    ours = SimpleNamespace(run=lambda _, feed: [theirs[[1, 0, 2, 3, 4, 5]] if feed["seed"] == 0 else theirs])
+    found = metrics.top_k(model, tmp_path, ours, None, "F32")
+    assert found["passed"] == bool(undecided), found
+    assert ("1 more on which onnxruntime's classes are not float64's" in found["summary"]) == bool(undecided)
 
 
 def test_first_real_loss():
