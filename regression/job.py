@@ -248,7 +248,7 @@ def run_model(spec: dict) -> dict:
         for entry in result["outputs"]:
             entry["float64"], entry["onnxruntime_float64"] = (d[entry["name"]] for d in distances)
 
-    if not spec["outputs_only"]:
+    if not spec.get("outputs_only"):
         result |= check_debug_build(model, spec, onnx, feed, session, problems)
         if model.metric in metrics.OF_ONE_MODEL:
             result["metric"] = metrics.OF_ONE_MODEL[model.metric](model, cache, session, reference, mode)

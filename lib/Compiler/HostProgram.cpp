@@ -16,7 +16,7 @@ namespace pto_mlir {
 namespace {
 
 /// Gives a program the bytes of its tensors that did not go through its text.
-void provideTensors(bytecode::Module &program, std::vector<std::vector<uint8_t>> tensors) {
+void provideTensors(bytecode::Module &program, const std::vector<std::vector<uint8_t>> &tensors) {
   std::map<std::string, size_t> byName;
   for (size_t i = 0; i < tensors.size(); ++i)
     byName[vm::tensorName(i)] = i;
@@ -24,7 +24,7 @@ void provideTensors(bytecode::Module &program, std::vector<std::vector<uint8_t>>
     auto *tensor = std::get_if<bytecode::TensorConstant>(&constant);
     auto found = tensor && tensor->isExternal ? byName.find(tensor->name) : byName.end();
     if (found != byName.end())
-      *tensor = {tensor->type, /*isExternal=*/false, "", std::move(tensors[found->second])};
+      *tensor = {tensor->type, /*isExternal=*/false, "", tensors[found->second]}; // constants of two types may share it
   }
 }
 
@@ -61,7 +61,7 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
     errors.push_back("the host program: " + assembled.error());
     return std::nullopt;
   }
-  provideTensors(*assembled, std::move(tensors));
+  provideTensors(*assembled, tensors);
   program.code = bytecode::serialize(*assembled);
   return program;
 }

@@ -18,10 +18,10 @@ namespace pto_mlir {
 static constexpr size_t kMostListed = 16;
 
 /// Imports the model with these sizes of named dimensions and runs the pipeline of model_transform; null after an
-/// error.
+/// error. `alike`: models of other sizes get the same structure.
 static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
                                          const std::map<std::string, std::vector<int64_t>> &sizes, MLIRContext &context,
-                                         Errors &errors) {
+                                         Errors &errors, bool alike = false) {
   onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName,   options.maxExtent, sizes,
                              options.state,       options.stateLength, options.inputValues, options.kernels};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
@@ -32,6 +32,7 @@ static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
   PassManager pm(&context);
   TransformPipelineOptions pipeline;
   pipeline.strictF64 = options.strictF64;
+  pipeline.dropTaps = !alike;
   buildTransformPipeline(pm, pipeline);
   if (!runPasses(pm, *module, errors)) {
     nameFile(options.modelFile, errors);
@@ -57,7 +58,7 @@ static OwningOpRef<ModuleOp> importSized(const TransformOptions &options, const 
     for (auto &[name, size] : sizes)
       lists[name] = {size};
     Errors ignored;
-    return importModel(options, lists, where, sizes == greatest ? errors : ignored);
+    return importModel(options, lists, where, sizes == greatest ? errors : ignored, /*alike=*/true);
   };
   OwningOpRef<ModuleOp> module = importAt(greatest, context);
   if (module && (reason = findSizes(*module, ranges, importAt)))

@@ -20,7 +20,9 @@ void buildTransformPipeline(OpPassManager &pm, const TransformPipelineOptions &o
   pm.addPass(top::createTopInferShapes());
   // What weights alone decide is constant before anything asks whether a filter is.
   pm.addPass(top::createTopFold({options.strictF64}));
-  pm.addPass(top::createTopDecompose());
+  top::TopDecomposeOptions decompose;
+  decompose.dropTaps = options.dropTaps;
+  pm.addPass(top::createTopDecompose(decompose));
   pm.addPass(top::createTopFold({options.strictF64}));
   pm.addPass(top::createTopFuse());
   pm.addPass(createCSEPass());

@@ -34,6 +34,9 @@ struct DeployPipelineOptions : mlir::PassPipelineOptions<DeployPipelineOptions> 
 struct TransformPipelineOptions : mlir::PassPipelineOptions<TransformPipelineOptions> {
   Option<bool> strictF64{*this, "strict-f64", llvm::cl::desc("compute in f64 whatever the model does"),
                          llvm::cl::init(false)};
+  Option<bool> dropTaps{*this, "drop-taps",
+                        llvm::cl::desc("leave out taps that meet nothing but padding; which ones depends on the size"),
+                        llvm::cl::init(true)};
 };
 
 /// Imported top -> the top written by model_transform: shape inference, folding, fusion.

@@ -22,7 +22,8 @@ struct Decompose : public impl::TopDecomposeBase<Decompose> {
   void runOnOperation() override {
     LogReplaced log(DEBUG_TYPE);
     RewritePatternSet patterns(&getContext());
-    decompose::populateDeadTaps(patterns);
+    if (dropTaps)
+      decompose::populateDeadTaps(patterns);
     decompose::populateSpatial(patterns);
     decompose::populateLargeWindows(patterns, maxWindow);
     decompose::populateComputedFilters(patterns);

@@ -27,6 +27,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
     - a convolution whose kernel, stride, dilation or padding exceeds `max-window` in a dimension: blocks of one stride or single taps become
       channels, or the kernel is cut and the parts are added; the same for windows that no local memory holds,
       and for convolutions and pools marked `top.no_kernel`;
+    - taps of a convolution that meet nothing but padding are left out (`drop-taps`);
     - a convolution with a computed filter becomes the product of the filter and the patches;
     - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice; one over
       more than 256 elements of a dimension takes blocks of about the square root of its taps first;
@@ -50,7 +51,8 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [
     Option<"maxWindow", "max-window", "int64_t", /*default=*/"255", "the widest field of a window in timg2col (ISA/Cube.td)">,
-    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"64", "the largest window that a pool takes at once; one dimension after the other takes fewer operations">
+    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"64", "the largest window that a pool takes at once; one dimension after the other takes fewer operations">,
+    Option<"dropTaps", "drop-taps", "bool", /*default=*/"true", "leave out taps of convolutions that meet nothing but padding">
   ];
 }
 
