@@ -302,6 +302,18 @@ FOUND = {
         {"i": 7, "j": 7, "x": 11, "a": 7, "y": 11},
         21,
     ),
+    **{
+        f"{op} of {dtype} far below zero behind a kernel's end": Graph(
+            [helper.make_node(op, ["x"], ["e"]), helper.make_node("Expand", ["e", "s"], ["y"])],
+            {"x": np.array([[-34, -300, 2.5, -0.25]], dtype)},
+            {"s": np.array([3, 4])},
+            ["y"],
+            {"x": kind, "e": kind, "s": 7, "y": kind},
+            22,
+        )
+        for op in ("Elu", "Selu", "Celu")
+        for dtype, kind in (("float32", 1), ("float16", 10))
+    },
     "a grid of another type": _node(
         "GridSample", {"x": _drawn([2, 3, 5, 4], "float16"), "g": _drawn([2, 2, 3, 2], low=-4, high=4)}, kinds=[10]
     ),
