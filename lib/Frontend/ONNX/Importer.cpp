@@ -271,7 +271,7 @@ OwningOpRef<ModuleOp> Importer::run() {
       if (!output.empty())
         graph.own.insert(output);
   importNodes(graph, graph.nodes, outputs);
-  if (!errors.empty() || !finishStates(func))
+  if (!errors.empty() || !checkOutputTypes() || !finishStates(func))
     return nullptr;
   finishFunction(func);
   if (!errors.empty())

@@ -163,11 +163,15 @@ private:
   bool importInitializer(const ::onnx::TensorProto &tensor, llvm::StringRef raw, bool isMapped);
   /// Types of the inputs that are not initializers.
   bool inputTypes(llvm::SmallVectorImpl<mlir::Type> &types);
+  /// Whether each output has the element type that the model says.
+  bool checkOutputTypes();
   std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input, const InputShape *given,
                                                        const StatePair *state);
   void setInputShapes(llvm::ArrayRef<mlir::Value> values);
   /// Determines the outputs of the function and the nodes they depend on, in the file's order.
   bool selectNodes();
+  /// The error of tensors each of which is computed from the next one, the last from the first.
+  void reportCycle(llvm::ArrayRef<llvm::StringRef> cycle);
   /// A graph or subgraph: its nodes in order and the names defined in it.
   struct Graph {
     llvm::SmallVector<const ::onnx::NodeProto *> nodes;

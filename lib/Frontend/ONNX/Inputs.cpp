@@ -42,7 +42,9 @@ bool Importer::checkModel() {
 bool Importer::importInitializers() {
   const auto &list = file.model().graph().initializer();
   for (int i = 0; i < list.size(); ++i) {
-    if (tensors.contains(list[i].name()))
+    if (list[i].name().empty())
+      report("an initializer has no name");
+    else if (tensors.contains(list[i].name()))
       report("initializer '" + list[i].name() + "' is defined twice");
     else
       importInitializer(list[i], file.rawData(i), file.isMapped(i));
@@ -152,6 +154,23 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
   return shape;
 }
 
+bool Importer::checkOutputTypes() {
+  for (const auto &output : file.model().graph().output()) {
+    int declared = output.type().tensor_type().elem_type();
+    Type element = elementType(builder.getContext(), declared);
+    if (!element || !llvm::is_contained(outputs, output.name()))
+      continue;
+    if (Type made = type(output.name()).getElementType(); made != element) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      stream << "output '" << output.name() << "' has elements of type " << made << ", the model says "
+             << dataTypeName(declared);
+      report(stream.str());
+    }
+  }
+  return errors.empty();
+}
+
 bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   for (const auto &input : file.model().graph().input())
     if (!tensors.contains(input.name()))
@@ -165,6 +184,10 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   }
   size_t given = 0;
   for (const auto *input : inputs) {
+    if (input->name().empty()) {
+      report("an input has no name");
+      continue;
+    }
     if (!input->type().has_tensor_type()) {
       report("input '" + input->name() + "': only tensors are supported: " + kNoSequences);
       continue;

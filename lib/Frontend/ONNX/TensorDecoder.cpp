@@ -124,6 +124,10 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
   bool isPacked = width == 2 || width == 4;
   uint64_t expected = isPacked ? ceilDiv(static_cast<uint64_t>(count), 8 / width) : *bytes;
 
+  if (!raw.empty() && tensor.float_data_size() + tensor.int32_data_size() + tensor.int64_data_size() +
+                              tensor.uint64_data_size() + tensor.double_data_size() >
+                          0)
+    return fail("has its elements twice, as bytes and as numbers");
   std::string typed;
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     std::string location;
