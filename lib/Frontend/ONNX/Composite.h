@@ -73,14 +73,6 @@ public:
     return node.finish(castTo(node, of<OpTy>(operands...), node.type(0).getElementType(), node.outputName()));
   }
 
-  /// What `build` makes of `x` as f32, in every mode; in the element type of `x`.
-  template <typename Build> mlir::Value inF32(mlir::Value x, Build build) {
-    if (!x)
-      return x;
-    Node::Wide wide(node);
-    return castTo(node, build(castTo(node, x, node.builder().getF32Type())), mlir::getElementTypeOrSelf(x.getType()));
-  }
-
   /// Where x < y.
   mlir::Value isLess(mlir::Value x, double y) {
     return x ? node.create<top::CompareOp>("", {x, constant(x, y)},

@@ -28,26 +28,30 @@ static LogicalResult importSoftsign(Node &node) {
   return f.result<top::DivOp>(node.input(0), f.of<top::AddOp>(f.of<top::AbsOp>(node.input(0)), 1.0));
 }
 
-static LogicalResult importElu(Node &node) {
+// gain * max(x, 0) + scale * (exp(min(x, 0) / inner) - 1), in f32 in every mode: in f16 exp(-80) is 0, which has no
+// logarithm. The result is rounded once.
+static LogicalResult importExponentialUnit(Node &node, double gain, double scale, double inner) {
   Formula f(node);
-  return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)),
-                              negativePart(f, node.input(0), node.floatAttr("alpha", 1), 1));
+  Node::Wide wide(node);
+  Value x = f.wide(0), positive = f.of<top::ReluOp>(x);
+  if (gain != 1)
+    positive = f.of<top::MulOp>(positive, gain);
+  return f.narrowed<top::AddOp>(positive, negativePart(f, x, scale, inner));
 }
 
+static LogicalResult importElu(Node &node) { return importExponentialUnit(node, 1, node.floatAttr("alpha", 1), 1); }
+
 static LogicalResult importCelu(Node &node) {
-  Formula f(node);
   double alpha = node.floatAttr("alpha", 1);
   if (alpha == 0)
     return node.error("attribute 'alpha' must not be 0");
-  return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)), negativePart(f, node.input(0), alpha, alpha));
+  return importExponentialUnit(node, 1, alpha, alpha);
 }
 
 static LogicalResult importSelu(Node &node) {
-  Formula f(node);
-  double alpha = node.floatAttr("alpha", 1.67326319217681884765625f),
+  double alpha = node.floatAttr("alpha", 1.67326319218681884765625f),
          gamma = node.floatAttr("gamma", 1.05070102214813232421875f);
-  Value positive = f.of<top::MulOp>(f.of<top::ReluOp>(node.input(0)), gamma);
-  return f.result<top::AddOp>(positive, negativePart(f, node.input(0), alpha * gamma, 1));
+  return importExponentialUnit(node, gamma, alpha * gamma, 1);
 }
 
 // The slope is per element, broadcast to the input's shape. No element without a sign has one.

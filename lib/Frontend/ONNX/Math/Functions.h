@@ -33,11 +33,8 @@ struct TensorArithmetic {
   mlir::Value sigmoid(mlir::Value x) { return f.of<top::SigmoidOp>(x); }
   /// x >= bound ? x : 0
   mlir::Value above(mlir::Value x, double bound) { return f.where(f.compare(x, "ge", bound), x, f.constant(x, 0)); }
-  /// In f16 exp(-80) is 0, which has no logarithm.
   mlir::Value expMinusOne(mlir::Value x) {
-    if (f.isDouble(x))
-      return f.onHost(x, "expm1");
-    return f.inF32(x, [&](mlir::Value wide) { return top::gates::expMinusOne(*this, wide); });
+    return f.isDouble(x) ? f.onHost(x, "expm1") : top::gates::expMinusOne(*this, x);
   }
   mlir::Value logOfOnePlus(mlir::Value x) {
     return f.isDouble(x) ? f.onHost(x, "log1p") : top::gates::logOfOnePlus(*this, x);
