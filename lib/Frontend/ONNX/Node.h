@@ -10,8 +10,6 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
-#include <utility>
-
 namespace pto_mlir::onnx {
 
 class Importer;
@@ -127,14 +125,13 @@ public:
   /// While it lives, what the node builds is marked with top::kWideAttr.
   class Wide {
   public:
-    explicit Wide(Node &node) : node(node), before(std::exchange(node.isWide, true)) {}
-    ~Wide() { node.isWide = before; }
+    explicit Wide(Node &node) : node(node) { node.isWide = true; }
+    ~Wide() { node.isWide = false; }
     Wide(const Wide &) = delete;
     Wide &operator=(const Wide &) = delete;
 
   private:
     Node &node;
-    bool before;
   };
 
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {

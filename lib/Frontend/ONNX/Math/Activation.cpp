@@ -49,7 +49,7 @@ static LogicalResult importCelu(Node &node) {
 }
 
 static LogicalResult importSelu(Node &node) {
-  double alpha = node.floatAttr("alpha", 1.67326319218681884765625f),
+  double alpha = node.floatAttr("alpha", 1.67326319217681884765625f),
          gamma = node.floatAttr("gamma", 1.05070102214813232421875f);
   return importExponentialUnit(node, gamma, alpha * gamma, 1);
 }
