@@ -8,6 +8,7 @@
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pto_mlir/Support/FreeName.h"
 #include "pypto/ir/serialize.h"
 
 #include <set>
@@ -122,11 +123,12 @@ private:
     return found == names.end() ? -1 : first + (found - names.begin());
   }
 
-  static std::string freeName(ModuleOp module, const std::string &wanted) {
-    std::string name = wanted;
-    for (int next = 1; module.lookupSymbol(name); ++next)
-      name = wanted + "_" + std::to_string(next);
-    return name;
+  static std::string freeSymbol(ModuleOp module, const std::string &wanted) {
+    return freeName(wanted, [&](const std::string &name) { return module.lookupSymbol(name) != nullptr; });
+  }
+  /// Of the kernel that does all of it.
+  std::string graphName(ModuleOp module) {
+    return freeSymbol(module, modules.host->getSymName().value_or("graph").str());
   }
   /// Ports as arguments of a kernel of its own.
   struct Taken {
@@ -166,7 +168,7 @@ private:
       }
       Taken taken;
       std::vector<PortLaunch> turn = taken.renumbered(repeated.first);
-      names.push_back(freeName(*module, kernel.getSymName().str() + "_turns"));
+      names.push_back(freeSymbol(*module, kernel.getSymName().str() + "_turns"));
       GraphKernel graph(*module, names.back(), kernel.getLoc(), taken.elements);
       bool acrossBlocks = turn.size() == 1 && modules.ofBlocks.count(kernel.getSymName().str());
       if (std::string problem = addRepeated(graph, {turn, repeated.steps, repeated.turns}, acrossBlocks);
@@ -198,8 +200,7 @@ private:
     for (Attribute port : main->getAttrOfType<ArrayAttr>("vm.outputs"))
       elements.push_back(
           cast<RankedTensorType>(cast<DictionaryAttr>(port).getAs<TypeAttr>("type").getValue()).getNumElements());
-    GraphKernel graph(*module, freeName(*module, modules.host->getSymName().value_or("graph").str()), main.getLoc(),
-                      taken.elements);
+    GraphKernel graph(*module, graphName(*module), main.getLoc(), taken.elements);
     for (size_t i = 0; i < elements.size(); ++i)
       if (const auto *port = llvm::find(taken.ports, portOf(unsigned(main.getInputs() + i))); port != taken.ports.end())
         graph.clear(graph.pointer(unsigned(port - taken.ports.begin())), elements[i]);
@@ -234,8 +235,7 @@ private:
       pointers.push_back(taken.number(int64_t(inputs.size() + outputs.size() + into.slots.size()), element));
       into.slots.push_back({debugString(element), {std::max<int64_t>(1, elements)}});
     }
-    GraphKernel graph(*module, freeName(*module, modules.host->getSymName().value_or("graph").str()), program.getLoc(),
-                      taken.elements);
+    GraphKernel graph(*module, graphName(*module), program.getLoc(), taken.elements);
     for (auto [pointer, elements] : cleared)
       graph.clear(graph.pointer(pointer), elements);
     if (cleared.empty())

@@ -2,6 +2,7 @@
 
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/Support/FreeName.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,11 +23,8 @@ bool sameCommands(const KernelDesc &a, const KernelDesc &b) {
 }
 
 /// A name not in `taken`: `name`, else name_2, name_3, ...
-std::string freeName(const std::string &name, const std::unordered_map<std::string, uint32_t> &taken) {
-  std::string candidate = name;
-  for (unsigned i = 2; taken.count(candidate); ++i)
-    candidate = name + "_" + std::to_string(i);
-  return candidate;
+std::string nameBeside(const std::unordered_map<std::string, uint32_t> &taken, const std::string &name) {
+  return freeName(name, [&](const std::string &each) { return taken.count(each) != 0; }, /*first=*/2);
 }
 
 /// The weight that contains an argument of a verified program.
@@ -78,7 +76,7 @@ uint32_t ModelAssembler::addKernel(const KernelDesc &kernel) {
     return known->second;
   uint32_t index = model.kernels.size();
   model.kernels.push_back(kernel);
-  model.kernels.back().name = freeName(kernel.name, kernelNames);
+  model.kernels.back().name = nameBeside(kernelNames, kernel.name);
   kernelNames[model.kernels.back().name] = index;
   return index;
 }
@@ -93,7 +91,7 @@ uint32_t ModelAssembler::addWeight(const WeightDesc &weight, uint64_t hash) {
   }
   uint32_t index = model.weights.size();
   model.weights.push_back(weight);
-  model.weights.back().name = freeName(weight.name, weightNames);
+  model.weights.back().name = nameBeside(weightNames, weight.name);
   weightNames[model.weights.back().name] = index;
   weightHashes.push_back(hash);
   return index;
@@ -203,7 +201,7 @@ Status ModelAssembler::addPrograms(std::shared_ptr<const ModelFile> file, const 
     for (const std::string &name : calledNets(from.programs[program])) {
       if (names.count(name))
         continue;
-      names[name] = freeName(name, taken);
+      names[name] = nameBeside(taken, name);
       taken[names[name]] = 0;
       auto net =
           std::find_if(from.nets.begin(), from.nets.end(), [&](const NetDesc &other) { return other.name == name; });

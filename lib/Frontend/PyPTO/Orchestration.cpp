@@ -6,6 +6,7 @@
 #include "JoinLanes.h"
 #include "TensorsToTiles.h"
 #include "Types.h"
+#include "pto_mlir/Support/FreeName.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -84,10 +85,7 @@ std::string OrchestrationText::fresh(const std::string &hint) {
     name = "_" + name;
   // Names of the entry point itself.
   static const std::set<std::string> kTaken = {"rt", "args", "arg_count", "orch_args"};
-  std::string unique = name;
-  for (int i = 1; kTaken.count(unique) || !now.names.insert(unique).second; ++i)
-    unique = name + "_" + std::to_string(i);
-  return unique;
+  return freeName(name, [&](const std::string &each) { return kTaken.count(each) || !now.names.insert(each).second; });
 }
 
 void OrchestrationText::bind(const ir::VarPtr &var, const ir::ExprPtr &value) {

@@ -2,6 +2,7 @@
 #include "Calls.h"
 #include "Orchestrator.h"
 #include "TensorsToTiles.h"
+#include "pto_mlir/Support/FreeName.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -212,13 +213,9 @@ std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &functio
 }
 
 std::string Orchestrator::freeKernelName(const std::string &wanted) const {
-  auto isTaken = [&](const std::string &name) {
+  return freeName(wanted, [&](const std::string &name) {
     return llvm::any_of(planned, [&](const PlannedKernel &kernel) { return kernel.name == name; });
-  };
-  std::string name = wanted;
-  for (int next = 1; isTaken(name); ++next)
-    name = wanted + "_" + std::to_string(next);
-  return name;
+  });
 }
 
 /// Extents that are known are numbers of the kernel, all others its arguments.

@@ -3,9 +3,9 @@
 
 #include "OutlineScope.h"
 #include "Plan.h"
-#include "Renamer.h"
 #include "TileNodes.h"
 
+#include "pto_mlir/Support/FreeName.h"
 #include "pypto/ir/op_registry.h"
 #include "llvm/ADT/STLExtras.h"
 

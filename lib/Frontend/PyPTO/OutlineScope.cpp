@@ -5,6 +5,8 @@
 #include "Renamer.h"
 #include "TensorsToTiles.h"
 
+#include "pto_mlir/Support/FreeName.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace pto_mlir::pypto_frontend {

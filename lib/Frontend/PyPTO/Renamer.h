@@ -1,4 +1,4 @@
-// Statements with other expressions in the place of some of their variables, and names that are free.
+// Statements with other expressions in the place of some of their variables.
 #ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_RENAMER_H
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_RENAMER_H
 
@@ -7,14 +7,6 @@
 #include <map>
 
 namespace pto_mlir::pypto_frontend {
-
-/// `base`, or the first of base_1, base_2, .. that is not taken.
-template <class IsTaken> std::string freeName(const std::string &base, IsTaken isTaken) {
-  std::string name = base;
-  for (int next = 1; isTaken(name); ++next)
-    name = base + "_" + std::to_string(next);
-  return name;
-}
 
 /// Other expressions in the place of the variables that have some.
 class Renamer : public pypto::ir::IRMutator {

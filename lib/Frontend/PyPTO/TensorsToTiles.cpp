@@ -3,12 +3,12 @@
 
 #include "AccOperands.h"
 #include "CoreHomes.h"
-#include "Renamer.h"
 #include "TileNodes.h"
 #include "TileProducts.h"
 #include "Tiler.h"
 #include "Types.h"
 
+#include "pto_mlir/Support/FreeName.h"
 #include "pypto/ir/transforms/base/visitor.h"
 #include "llvm/ADT/STLExtras.h"
 

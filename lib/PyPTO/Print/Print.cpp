@@ -1,5 +1,6 @@
 // Programs and functions as text.
 #include "Printer.h"
+#include "pto_mlir/Support/FreeName.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/printer.h"
 
@@ -25,12 +26,9 @@ std::string identifier(std::string_view hint) {
 
 const std::string &Printer::name(const Var &var) {
   auto [found, added] = namesOf.try_emplace(&var);
-  if (added) {
-    std::string base = identifier(var.name_hint_), candidate = base;
-    for (int i = 1; !taken.insert(candidate).second; ++i)
-      candidate = base + "_" + std::to_string(i);
-    found->second = candidate;
-  }
+  if (added)
+    found->second = pto_mlir::freeName(identifier(var.name_hint_),
+                                       [&](const std::string &each) { return !taken.insert(each).second; });
   return found->second;
 }
 

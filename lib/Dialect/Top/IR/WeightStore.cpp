@@ -1,6 +1,7 @@
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 
 #include "pto_mlir/Dialect/Top/IR/Quantised.h"
+#include "pto_mlir/Support/FreeName.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -36,9 +37,7 @@ std::string WeightStore::addExternal(llvm::StringRef name, RankedTensorType type
   std::lock_guard<std::mutex> lock(mutex);
   if (name.empty())
     name = "constant"; // files have no weight without a name
-  std::string unique = name.str();
-  for (unsigned i = 1; weights.contains(unique); ++i)
-    unique = (name + "_" + llvm::Twine(i)).str();
+  std::string unique = freeName(name.str(), [&](const std::string &each) { return weights.contains(each); });
   weights[unique] = std::make_unique<Weight>(Weight{type, bytes, std::move(owner)});
   return unique;
 }
