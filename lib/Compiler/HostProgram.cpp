@@ -15,17 +15,12 @@ namespace pto_mlir {
 
 namespace {
 
-/// Gives a program the bytes of its tensors that did not go through its text.
-void provideTensors(bytecode::Module &program, const std::vector<std::vector<uint8_t>> &tensors) {
-  std::map<std::string, size_t> byName;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    byName[vm::tensorName(i)] = i;
-  for (bytecode::Constant &constant : program.constants) {
-    auto *tensor = std::get_if<bytecode::TensorConstant>(&constant);
-    auto found = tensor && tensor->isExternal ? byName.find(tensor->name) : byName.end();
-    if (found != byName.end())
-      *tensor = {tensor->type, /*isExternal=*/false, "", tensors[found->second]}; // constants of two types may share it
-  }
+/// Gives a program the bytes of its tensors that did not go through its text. Constants of two types may share some.
+void provideTensors(bytecode::Module &program, const std::map<std::string, std::vector<uint8_t>> &tensors) {
+  for (bytecode::Constant &constant : program.constants)
+    if (auto *tensor = std::get_if<bytecode::TensorConstant>(&constant); tensor && tensor->isExternal)
+      if (auto found = tensors.find(tensor->name); found != tensors.end())
+        *tensor = {tensor->type, /*isExternal=*/false, "", found->second};
 }
 
 } // namespace
@@ -51,7 +46,7 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
   options.target = target;
   options.reuseSlots = true;
   options.locations = locations;
-  std::vector<std::vector<uint8_t>> tensors;
+  std::map<std::string, std::vector<uint8_t>> tensors;
   options.tensors = &tensors;
   auto text = vm::programText(*alone, options);
   if (!text)

@@ -1,4 +1,5 @@
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
+#include "pto_mlir/Support/FreeName.h"
 #include "pto_mlir/Support/PackedBits.h"
 #include "pto_mlir/Support/Quoted.h"
 
@@ -13,8 +14,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/xxhash.h"
-
-#include <cstring>
 
 using namespace mlir;
 
@@ -232,17 +231,14 @@ private:
     constexpr size_t kMostInText = 1024;
     if (!options.tensors || bytes.size() <= kMostInText)
       return "bytes \"" + llvm::toHex(StringRef(bytes.data(), bytes.size()), /*LowerCase=*/true) + "\"";
-    auto &tensors = *options.tensors;
-    SmallVector<size_t> &alike = tensorsByHash[llvm::xxh3_64bits(StringRef(bytes.data(), bytes.size()))];
-    auto found = llvm::find_if(alike, [&](size_t i) {
-      return tensors[i].size() == bytes.size() && std::memcmp(tensors[i].data(), bytes.data(), bytes.size()) == 0;
+    // Equal tensors are one. A name has the hash of its bytes, and a number where two differ that have one hash.
+    ArrayRef<uint8_t> data(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+    std::string name = freeName("tensor " + llvm::utohexstr(llvm::xxh3_64bits(data)), [&](const std::string &each) {
+      auto held = options.tensors->find(each);
+      return held != options.tensors->end() && ArrayRef(held->second) != data;
     });
-    size_t index = found == alike.end() ? tensors.size() : *found;
-    if (found == alike.end()) {
-      alike.push_back(index);
-      tensors.emplace_back(bytes.begin(), bytes.end());
-    }
-    return "external " + quoted(tensorName(index));
+    options.tensors->try_emplace(name, data.begin(), data.end());
+    return "external " + quoted(name);
   }
 
   std::string attributeText(Operation *op, NamedAttribute entry) {
@@ -378,7 +374,6 @@ private:
   ModuleOp module;
   ProgramTextOptions options;
   std::vector<std::string> constants;
-  llvm::DenseMap<uint64_t, SmallVector<size_t>> tensorsByHash;
   llvm::StringMap<unsigned> indexOf;
   std::string code;
   Slots slots;
@@ -388,8 +383,6 @@ private:
 };
 
 } // namespace
-
-std::string tensorName(size_t index) { return "tensor bytes " + std::to_string(index); }
 
 std::optional<std::string> programText(ModuleOp module, const ProgramTextOptions &options) {
   return Writer(module, options).run();

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,9 @@ struct ProgramTextOptions {
   bool reuseSlots = false;
   /// Emit `.loc` lines.
   bool locations = false;
-  /// Where tensors of more than 1 KiB go instead of into the text, which names them `external` (tensorName).
-  std::vector<std::vector<uint8_t>> *tensors = nullptr;
+  /// Where the bytes of tensors of more than 1 KiB go instead of into the text, which has them as `external`: by name.
+  std::map<std::string, std::vector<uint8_t>> *tensors = nullptr;
 };
-
-/// The name in the text of a tensor that went into ProgramTextOptions::tensors.
-std::string tensorName(size_t index);
 
 /// Translates a module whose functions hold vm ops only, or whose own body does, which then is @main. The first
 /// function is the entry. Returns nullopt, with errors at the ops, if something has no instruction.
