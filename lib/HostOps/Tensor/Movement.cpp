@@ -4,30 +4,28 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 namespace pto_mlir::hostops {
 
 namespace {
 
-template <size_t size>
-void copyElements(std::byte *out, int64_t outStride, const std::byte *in, int64_t inStride, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(out + i * outStride * int64_t(size), in + i * inStride * int64_t(size), size);
-}
-
 // `count` elements of `size` bytes; the strides are in elements.
 void copyRun(std::byte *out, int64_t outStride, const std::byte *in, int64_t inStride, int64_t count, uint64_t size) {
+  auto copyEach = [&](auto bytes) { // a constant number of bytes is one move
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(out + i * outStride * int64_t(bytes), in + i * inStride * int64_t(bytes), bytes);
+  };
   if (outStride == 1 && inStride == 1)
     std::memcpy(out, in, uint64_t(count) * size);
   else if (size == 1)
-    copyElements<1>(out, outStride, in, inStride, count);
+    copyEach(std::integral_constant<uint64_t, 1>());
   else if (size == 2)
-    copyElements<2>(out, outStride, in, inStride, count);
+    copyEach(std::integral_constant<uint64_t, 2>());
   else if (size == 4)
-    copyElements<4>(out, outStride, in, inStride, count);
+    copyEach(std::integral_constant<uint64_t, 4>());
   else
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(out + i * outStride * int64_t(size), in + i * inStride * int64_t(size), size);
+    copyEach(size);
 }
 
 } // namespace
