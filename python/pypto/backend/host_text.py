@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pypto.ir.extents import open_names, solved
+from pypto.ir.extents import open_names, solved_texts
 from pypto.pypto_core import DataType, ir
 
 _BINARY = {
@@ -49,22 +49,6 @@ class Window:
     dtype: str
 
 
-@dataclass(frozen=True)
-class _Size:
-    """An extent of an argument as text."""
-
-    text: str
-
-    def __add__(self, number):
-        return _Size(f"({self.text} + {number})")
-
-    def __sub__(self, number):
-        return _Size(f"({self.text} - {number})")
-
-    def __floordiv__(self, number):
-        return _Size(f"({self.text} // {number})")
-
-
 def refuse(node, message):
     span = node.span
     place = f"{span.filename}:{span.begin_line}:{span.begin_column}: " if span.is_valid() else ""
@@ -86,12 +70,7 @@ def evaluated(text, names):
 
 def open_extents(params):
     """The variables of extents of parameters, by name: each as the text of what an argument says of it. ValueError."""
-    found = {}
-    for param in params:
-        for axis, extent in enumerate(getattr(param.type, "shape", ())):
-            says = solved(extent, _Size(f'tensors["{param.name_hint}"].shape[{axis}]'))
-            if says is not None:
-                found.setdefault(says[0].name_hint, says[1].text)
+    found = solved_texts(params, lambda param, axis: f'tensors["{param.name_hint}"].shape[{axis}]', "//")
     for name in open_names(param.type for param in params):
         if name not in found:
             raise ValueError(f"extent {name} follows from no argument")

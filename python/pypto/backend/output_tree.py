@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pypto.ir.extents import open_names, solved, stored
+from pypto.ir.extents import open_names, solved_texts, stored
 from pypto.language.parser.diagnostics import ParserError
 from pypto.pypto_core import codegen, ir
 
@@ -137,32 +137,11 @@ def _parts(function):
     return tensors, numbers
 
 
-@dataclass(frozen=True)
-class _Text:
-    """A number of the C++."""
-
-    text: str
-
-    def __add__(self, number):
-        return _Text(f"({self.text} + {number})")
-
-    def __sub__(self, number):
-        return _Text(f"({self.text} - {number})")
-
-    def __floordiv__(self, number):
-        return _Text(f"({self.text} / {number})")
-
-
 def open_extents(function):
     """The variables of extents that are arguments of a kernel behind its parameters, by name: each as C++, from the
     first tensor that says it. RuntimeError where none does."""
     tensors, numbers = _parts(function)
-    found = {}
-    for param in tensors:
-        for axis, extent in enumerate(param.type.shape):
-            says = solved(extent, _Text(f"static_cast<int64_t>({param.name}_tensor->shapes[{axis}])"))
-            if says is not None:
-                found.setdefault(says[0].name_hint, says[1].text)
+    found = solved_texts(tensors, lambda param, axis: f"static_cast<int64_t>({param.name}_tensor->shapes[{axis}])", "/")
     given = {each.name for each in numbers}
     names = [each for each in open_names(param.type for param in tensors) if each not in given]
     for name in names:

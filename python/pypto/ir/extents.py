@@ -1,5 +1,7 @@
 """Extents of tensors that a program leaves open, and what arguments say of them."""
 
+from dataclasses import dataclass
+
 from pypto.ir.visitor import IRVisitor
 from pypto.pypto_core import DataType, ir
 
@@ -49,6 +51,35 @@ def solved(extent, size):
     if kind == "Mul" and (left is None) != (right is None) and (left or right):
         return solved(extent.left if left is None else extent.right, size // (left or right))
     return None
+
+
+@dataclass(frozen=True)
+class SizeText:
+    """A size as text of a language whose division of integers is `over`."""
+
+    text: str
+    over: str
+
+    def __add__(self, number):
+        return SizeText(f"({self.text} + {number})", self.over)
+
+    def __sub__(self, number):
+        return SizeText(f"({self.text} - {number})", self.over)
+
+    def __floordiv__(self, number):
+        return SizeText(f"({self.text} {self.over} {number})", self.over)
+
+
+def solved_texts(params, size_of, over):
+    """The variables of extents that parameters say, by name, as text from the first that says it: `size_of` gives the
+    text of the size of a parameter along an axis."""
+    found = {}
+    for param in params:
+        for axis, extent in enumerate(getattr(param.type, "shape", ())):
+            says = solved(extent, SizeText(size_of(param, axis), over))
+            if says is not None:
+                found.setdefault(says[0].name_hint, says[1].text)
+    return found
 
 
 def stored(extent, sizes):

@@ -9,7 +9,8 @@ import numpy as np
 
 from pypto.pypto_core import DataType
 
-_NAMES = {
+# numpy's and torch's name of an element type -> that of DataType.
+ELEMENT_TYPES = {
     "float16": "FP16",
     "float32": "FP32",
     "bfloat16": "BF16",
@@ -63,14 +64,14 @@ def bound(name, order, args, keywords):
 
 
 def element_type(name, where) -> DataType:
-    if name not in _NAMES:
+    if name not in ELEMENT_TYPES:
         raise TypeError(f"{where}: tensors of type {name} are not supported")
-    return getattr(DataType, _NAMES[name])
+    return getattr(DataType, ELEMENT_TYPES[name])
 
 
 def array_type(name) -> str:
     """numpy's and torch's name of an element type."""
-    return next(theirs for theirs, ours in _NAMES.items() if ours == name)
+    return next(theirs for theirs, ours in ELEMENT_TYPES.items() if ours == name)
 
 
 def read(where, value):

@@ -4,9 +4,9 @@ import enum
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from pypto.jit.arguments import _NAMES, Buffer, read
+from pypto.jit.arguments import ELEMENT_TYPES, Buffer, read
 
-DataType = enum.Enum("DataType", {name.upper(): ours for name, ours in _NAMES.items()})
+DataType = enum.Enum("DataType", {name.upper(): ours for name, ours in ELEMENT_TYPES.items()})
 DataType.__doc__ = "Element types by the names of the public runtime: FLOAT32, INT8; the value is that of pl."
 
 

@@ -18,14 +18,19 @@ class StackedDeviceTensor(DeviceTensor):
 class _Allocations:
     """`_next_alloc_id`: how many groups of windows a worker has made so far."""
 
-    def __init__(self):
-        self._made = []  # the program of each run that made its windows
+    def __init__(self, programs):
+        self._programs = {id(each): each for each in programs}
+        self._runs = dict.fromkeys(self._programs, 0)  # those that made their windows
+
+    def count(self, program):
+        self._runs[id(program)] += 1
 
     @property
     def _next_alloc_id(self):
         from pypto.backend.host_orch import domains_of
 
-        return sum(domains_of(each.program, each.ranks) for each in self._made)
+        made = ((self._programs[each], runs) for each, runs in self._runs.items() if runs)
+        return sum(runs * domains_of(each.program, each.ranks) for each, runs in made)
 
 
 class RunHandle:
@@ -44,9 +49,8 @@ class DistributedWorker(Worker):
     """Runs programs of several ranks, as a context manager or closed by hand. `callbacks`: what SubWorkers do, by name;
     each gets a list of tensors (`pypto.runtime.distributed_runner._tensor_from_continuous`). `inherited_host_tensors`
     say what processes of a real machine share, and change nothing. `persistent`: the windows of a program are made by
-    its first run; `keeps_windows`: they
-    keep what they hold from run to run. ValueError for SubWorkers that are not bound, and
-    for names that no program calls; RuntimeError for use after close."""
+    its first run; `keeps_windows`: they keep what they hold from run to run. ValueError for SubWorkers that are not
+    bound, and for names that no program calls; RuntimeError for use after close."""
 
     def __init__(self, programs, callbacks=None, *, inherited_host_tensors=None, keeps_windows=False, persistent=False):
         super().__init__()
@@ -54,7 +58,7 @@ class DistributedWorker(Worker):
             programs = [programs]
         self._programs, self._callbacks = list(programs), dict(callbacks or {})
         self._persistent = persistent or keeps_windows
-        self._keeps_windows, self._have_run, self._w = keeps_windows, set(), _Allocations()
+        self._keeps_windows, self._have_run, self._w = keeps_windows, set(), _Allocations(self._programs)
         for program in self._programs:
             if not isinstance(program, DistributedCompiledProgram):
                 raise TypeError(f"DistributedWorker: expects programs of several ranks, not {type(program).__name__}")
@@ -86,7 +90,7 @@ class DistributedWorker(Worker):
         """Runs one of the programs; its outputs are written in place, then its SubWorkers are called."""
         self._check_run("run", program, [*args, *keywords.values()])
         if not (self._persistent and id(program) in self._have_run):
-            self._w._made.append(program)
+            self._w.count(program)
         keeps = self._keeps_windows and id(program) in self._have_run
         returned = program.run_with(self._callbacks, *args, keeps_windows=keeps, **keywords)
         self._have_run.add(id(program))
@@ -100,7 +104,7 @@ class DistributedWorker(Worker):
         from pypto.runtime import host_orch
 
         self._check_run("run_host_orch", program, [*args, *keywords.values()])
-        self._w._made.append(program)
+        self._w.count(program)
         file = file or Path(program) / "orchestration" / "host_orch.py"
         values = bound(program.name, program.param_names, args, keywords)
         return host_orch.run(self, program, file, {**program._own, **self._callbacks}, values)
