@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,20 +218,13 @@ def conversion(table: Table, case: Case, repeat: int) -> None:
     """Seconds of both commands, process starts included; for ResNets also per node: a net of three times the depth
     costs no more per node."""
     name, mode = case.key
-    mlir, times = case.work / f"{name}.mlir", []
-    for _ in range(repeat):
-        runs = [
-            transform(name, case.model, case.onnx, mlir),
-            command("model_deploy", "--mlir", mlir, "--model", case.work / "again.pmodel"),
-        ]
-        times.append(sum(x.seconds for x in runs))
-    seconds = statistics.median(times)
+    seconds, _ = zoo_cost.convert(case.onnx, case.model.transform_options, mode, case.work / f"{name}.pmodel", repeat)
     table.add(name, mode, CONVERSION, seconds, zoo_cost.conversion_goal(case.onnx.stat().st_size), ".2f")
     if name.startswith("resnet"):
         per_node = "the same per node"
         small = [r["value"] for r in table.rows if r["model"] == "resnet18" and r["what"].startswith(per_node)]
         nodes = len(onnx.load(str(case.onnx), load_external_data=False).graph.node)
-        goal = 1.2 * small[0] if small else None
+        goal = zoo_cost.PER_NODE * small[0] if small else None
         table.add(name, mode, f"{per_node}, ms ({nodes} nodes)", 1e3 * seconds / nodes, goal, ".1f")
 
 
