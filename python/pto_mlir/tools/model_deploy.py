@@ -57,32 +57,29 @@ def listed(names: list[str]) -> str:
     return ", ".join(names if len(names) <= MOST_NAMES else [*names[:2], f"{names[2]} and {len(names) - 3} others"])
 
 
+ON_HOST = " on the host, "
+
+
 def joined(lines: list[str]) -> list[str]:
     """Lines `tensor: operation on the host, reason`: one line for many tensors of an operation, and one for all of a
     reason that many operations have."""
-    on_host = " on the host, "
-    tensors: dict[str, list[str]] = {}
-    operations: dict[str, dict[str, int]] = {}
+    reasons: dict[str, dict[str, list[str]]] = {}  # the tensors by reason, then by what is done
+    parts = []
     for line in lines:
         name, _, what = line.rpartition(": ")
-        tensors.setdefault(what, []).append(name)
-        operation, _, reason = what.partition(on_host)
-        counts = operations.setdefault(reason, {})
-        counts[operation] = counts.get(operation, 0) + 1
-
-    def has_own_line(what: str) -> bool:
-        return len(operations[what.partition(on_host)[2]]) <= MOST_NAMES
-
-    single = [line for line in lines if len(tensors[line.rpartition(": ")[2]]) <= MOST_NAMES]
-    result = [line for line in single if has_own_line(line.rpartition(": ")[2])]
-    result += [
-        f"{listed(names)}: {what}" for what, names in tensors.items() if len(names) > MOST_NAMES and has_own_line(what)
-    ]
-    for reason, counts in operations.items():
-        if len(counts) > MOST_NAMES:
-            most = sorted(counts, key=lambda operation: -counts[operation])
-            result.append(f"{sum(counts.values())} operations ({listed(most)}){on_host}{reason}")
-    return result
+        same = reasons.setdefault(what.partition(ON_HOST)[2] or what, {})
+        same.setdefault(what, []).append(name)
+        parts.append((line, what, same))
+    single = [line for line, what, same in parts if max(len(same), len(same[what])) <= MOST_NAMES]
+    of_operations, of_reasons = [], []
+    for reason, same in reasons.items():
+        if len(same) <= MOST_NAMES:
+            of_operations += [f"{listed(names)}: {what}" for what, names in same.items() if len(names) > MOST_NAMES]
+            continue
+        most = sorted(same, key=lambda what: -len(same[what]))
+        count, operations = sum(map(len, same.values())), [what.partition(ON_HOST)[0] for what in most]
+        of_reasons.append(f"{count} operations ({listed(operations)}){ON_HOST}{reason}")
+    return single + of_operations + of_reasons
 
 
 def deploy(argv) -> int:
