@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -15,10 +14,6 @@ EVERYWHERE = [("a3", 1), ("a3", 24), ("a5", 8)]
 
 def info(name, shape, kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def node(op, inputs, outputs, **attributes):

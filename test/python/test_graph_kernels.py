@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernel_models import EVERYWHERE, convert, info, node, numbers, save  # noqa: F401
+from kernel_models import EVERYWHERE, convert, info, node, save  # noqa: F401
 from onnx import TensorProto, helper
 from pto_mlir.runtime import InferenceSession, RuntimeFailure
+from random_numbers import numbers
 
 KERNELS = Path(__file__).with_name("graph_kernels_of_tests.py")
 INT = TensorProto.INT32

@@ -3,10 +3,11 @@
 
 import numpy as np
 import pytest
-from kernel_models import EVERYWHERE, KERNELS, convert, info, node, numbers, save  # noqa: F401
+from kernel_models import EVERYWHERE, KERNELS, convert, info, node, save  # noqa: F401
 from onnx import TensorProto, helper
 from pto_mlir.runtime import RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
+from random_numbers import numbers
 
 
 def rms_norm(x, g, epsilon):

@@ -7,10 +7,7 @@ from pypto.backend import Backend910B, Backend950
 from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.pypto_core import ir
 from pypto.runtime import RunConfig, run
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+from random_numbers import numbers
 
 
 def count(backend, kind):

@@ -9,12 +9,9 @@ import pytest
 from pto_mlir.runtime import InferenceSession
 from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.runtime import run
+from random_numbers import numbers
 
 ROWS, COLS = 16, 64
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.function(type=pl.FunctionType.InCore)

@@ -9,11 +9,8 @@ import pytest
 from pypto import ir
 from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig, run
+from random_numbers import numbers
 from simpler_setup.tools import dump_viewer
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def entries(folder):

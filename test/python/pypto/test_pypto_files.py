@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pto_mlir.runtime import InferenceSession
+from random_numbers import numbers
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = '''
@@ -57,10 +58,6 @@ def program(tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
     return file
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def test_a_file_runs_by_parameter_names(program, tmp_path):

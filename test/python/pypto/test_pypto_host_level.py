@@ -12,6 +12,7 @@ from pypto.ir.distributed_compiled_program import DistributedConfig
 from pypto.language.parser.diagnostics import ParserError
 from pypto.pypto_core import codegen
 from pypto.runtime import DistributedWorker, RunConfig, StackedDeviceTensor
+from random_numbers import numbers
 
 W = 48
 NR = pl.dynamic("NR")
@@ -23,10 +24,6 @@ def devices(ranks):
 
 def on(ranks):
     return RunConfig(distributed_config=devices(ranks))
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 # --- collectives ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pypto.ir.compiled_program import CompiledProgram
 from pypto.ir.distributed_compiled_program import DistributedConfig
 from pypto.runtime import DistributedWorker
 from pypto.runtime.host_orch import box_of
+from random_numbers import numbers
 
 W = 16
 NR = pl.dynamic("NR")
@@ -22,10 +23,6 @@ NR = pl.dynamic("NR")
 
 def devices(ranks):
     return DistributedConfig(device_ids=list(range(ranks)))
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.program

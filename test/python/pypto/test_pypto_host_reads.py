@@ -13,6 +13,7 @@ from pypto.ir import CompiledProgram
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
 from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 W = 64
 M = pl.dynamic("M")
@@ -20,10 +21,6 @@ M = pl.dynamic("M")
 
 def on(ranks):
     return RunConfig(distributed_config=DistributedConfig(device_ids=list(range(ranks))))
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.program

@@ -10,12 +10,9 @@ from pypto import ir
 from pypto.backend.pto_backend import PartialCodegenError
 from pypto.language.parser.diagnostics import ParserTypeError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 FACTOR = 3.0
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.jit

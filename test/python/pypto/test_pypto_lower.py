@@ -9,6 +9,7 @@ from pypto.ir.builder import IRBuilder
 from pypto.ir.op import block, system, tensor, tile
 from pypto.pypto_core import codegen
 from pypto.pypto_core import ir as core
+from random_numbers import numbers
 
 SPAN = ir.Span.unknown()
 F32, F16, I32 = DataType.FP32, DataType.FP16, DataType.INT32
@@ -41,10 +42,6 @@ class Kernel:
 
 def tensor_of(*shape, dtype=F32):
     return ir.TensorType(list(shape), dtype)
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def scalar(name, dtype=DataType.INDEX):

@@ -8,13 +8,10 @@ from pypto import ir
 from pypto.ir.compiled_program import CompiledProgram
 from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 M, N = pl.dynamic("M"), pl.dynamic("N")
 SIZES = [(16, 64), (50, 100), (1, 1), (33, 200), (300, 7), (17, 65)]
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.program

@@ -9,12 +9,9 @@ import pytest
 from pypto.ir.compiled_program import CompiledProgram
 from pypto.language.parser.diagnostics import InvalidOperationError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 both = pytest.mark.parametrize("platform", ["a2a3", "a5"])
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def run(kernel, *arrays, platform="a2a3"):

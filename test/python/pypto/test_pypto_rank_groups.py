@@ -9,6 +9,7 @@ import pytest
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
 from pypto.language.parser.diagnostics import PlacedError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 W = 64
 PLATFORMS = ["a2a3sim", "a5sim"]
@@ -18,10 +19,6 @@ MODES = ["functional", "checked"]
 def on(ranks, mode="functional", platform="a2a3sim"):
     config = DistributedConfig(device_ids=list(range(ranks)))
     return RunConfig(platform=platform, mode=mode, distributed_config=config)
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 # --- groups ------------------------------------------------------------------------------------------

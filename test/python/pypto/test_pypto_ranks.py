@@ -8,6 +8,7 @@ from pypto import ir
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
 from pypto.language.parser.diagnostics import ParserError
 from pypto.runtime import RunConfig
+from random_numbers import numbers
 
 W = 48
 NR = pl.dynamic("NR")
@@ -15,10 +16,6 @@ NR = pl.dynamic("NR")
 
 def on(ranks, platform="a2a3sim"):
     return RunConfig(platform=platform, distributed_config=DistributedConfig(device_ids=list(range(ranks))))
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 # --- the host level ----------------------------------------------------------------------------

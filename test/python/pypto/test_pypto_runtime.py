@@ -12,10 +12,7 @@ import pytest
 from pypto import ir
 from pypto.backend import BackendType
 from pypto.runtime import ChipWorker, RunConfig, ScalarSpec, TensorSpec, Worker, benchmark, run
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+from random_numbers import numbers
 
 
 def zeros(*shape):

@@ -5,12 +5,9 @@ import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, ParserError, ParserSyntaxError, ParserTypeError
 from pypto.runtime import RunConfig, run
+from random_numbers import numbers
 
 ROWS, COLS, BRANCHES = 16, 64, 4
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.function(type=pl.FunctionType.InCore)

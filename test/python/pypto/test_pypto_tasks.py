@@ -4,10 +4,7 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, ParserTypeError, UnsupportedFeatureError
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+from random_numbers import numbers
 
 
 def zeros(*shape):

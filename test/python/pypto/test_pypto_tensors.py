@@ -6,10 +6,7 @@ import pypto.language as pl
 import pytest
 from pypto.language.parser.diagnostics import InvalidOperationError, UndefinedVariableError, UnsupportedFeatureError
 from pypto.runtime import RunConfig
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+from random_numbers import numbers
 
 
 def zeros(*shape):

@@ -17,13 +17,10 @@ from pypto.backend.pto_backend import PartialCodegenError
 from pypto.ir import pto_codegen
 from pypto.pypto_core import codegen
 from pypto.runtime.orchestration import OrchestrationTree, _Tensor, read_config
+from random_numbers import numbers
 
 GENERATIONS = [BackendType.PTO, BackendType.CCE, BackendType.Ascend910B, BackendType.Ascend950]
 COMPILER = os.environ.get("CXX") or shutil.which("clang++-19") or shutil.which("g++")
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def zeros(*shape):

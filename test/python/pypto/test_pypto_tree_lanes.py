@@ -7,11 +7,8 @@ import pytest
 from pypto.backend import output_tree
 from pypto.ir.pass_manager import PassManager
 from pypto.runtime.orchestration import OrchestrationTree
+from random_numbers import numbers
 from test_pypto_tree_groups import written
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 @pl.program
