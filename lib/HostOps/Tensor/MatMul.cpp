@@ -1,5 +1,6 @@
 // Matrix products: panels of both operands, converted once, in blocks that registers hold. Each sum adds its products
-// in the order of k, each rounded, whatever the machine.
+// in the order of k, each rounded, whatever the machine; those of floats of 32 bits and less in f32 within a panel, and
+// the panels' in double, which keeps a long sum's error that of a short one.
 #include "Wide.h"
 
 #include "pto_mlir/Support/MathExtras.h"
@@ -10,50 +11,53 @@ namespace pto_mlir::hostops {
 
 namespace {
 
-constexpr int64_t kBlockRows = 4, kBlockColumns = 16; // of a block of sums
-constexpr int64_t kPanelDepth = 128;                  // of a panel
+constexpr int64_t kBlockRows = 4;    // of a block of sums
+constexpr int64_t kPanelDepth = 128; // of a panel
+// Two of the widest registers for each row of a block.
+template <class E> constexpr int64_t kBlockColumns = 128 / int64_t(sizeof(E));
 
 // sums[kBlockRows][kBlockColumns] += left[depth][kBlockRows] * right[depth][kBlockColumns]; rows of sums are `step`
-// apart.
-template <class V>
-[[gnu::always_inline]] inline void addBlock(V *sums, int64_t step, const V *left, const V *right, int64_t depth) {
-  V block[kBlockRows][kBlockColumns];
-  for (int64_t row = 0; row < kBlockRows; ++row)
-    std::copy_n(sums + row * step, kBlockColumns, block[row]);
+// apart. Products of E are added in E.
+template <class V, class E>
+[[gnu::always_inline]] inline void addBlock(V *sums, int64_t step, const E *left, const E *right, int64_t depth) {
+  constexpr int64_t columns = kBlockColumns<E>, same = std::is_same_v<V, E>;
+  E block[kBlockRows][columns] = {};
+  for (int64_t row = 0; same && row < kBlockRows; ++row)
+    std::copy_n(sums + row * step, columns, block[row]);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t row = 0; row < kBlockRows; ++row)
-      for (int64_t column = 0; column < kBlockColumns; ++column)
-        block[row][column] =
-            sum(block[row][column], product(left[k * kBlockRows + row], right[k * kBlockColumns + column]));
+      for (int64_t column = 0; column < columns; ++column)
+        block[row][column] = sum(block[row][column], product(left[k * kBlockRows + row], right[k * columns + column]));
   for (int64_t row = 0; row < kBlockRows; ++row)
-    std::copy_n(block[row], kBlockColumns, sums + row * step);
+    for (int64_t column = 0; column < columns; ++column)
+      sums[row * step + column] = same ? V(block[row][column]) : sum(sums[row * step + column], V(block[row][column]));
 }
 
-template <class V> using BlockFunction = void (*)(V *, int64_t, const V *, const V *, int64_t);
+template <class V, class E> using BlockFunction = void (*)(V *, int64_t, const E *, const E *, int64_t);
 
-template <class V> void addBlockAnywhere(V *sums, int64_t step, const V *left, const V *right, int64_t depth) {
+template <class V, class E> void addBlockAnywhere(V *sums, int64_t step, const E *left, const E *right, int64_t depth) {
   addBlock(sums, step, left, right, depth);
 }
 #ifdef __x86_64__
-template <class V>
-[[gnu::target("avx2")]] void addBlockAvx2(V *sums, int64_t step, const V *left, const V *right, int64_t depth) {
+template <class V, class E>
+[[gnu::target("avx2")]] void addBlockAvx2(V *sums, int64_t step, const E *left, const E *right, int64_t depth) {
   addBlock(sums, step, left, right, depth);
 }
-template <class V>
-[[gnu::target("avx512f,avx512dq")]] void addBlockAvx512(V *sums, int64_t step, const V *left, const V *right,
+template <class V, class E>
+[[gnu::target("avx512f,avx512dq")]] void addBlockAvx512(V *sums, int64_t step, const E *left, const E *right,
                                                         int64_t depth) {
   addBlock(sums, step, left, right, depth);
 }
 #endif
 
-template <class V> BlockFunction<V> blockFunction() {
+template <class V, class E> BlockFunction<V, E> blockFunction() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-    return addBlockAvx512<V>;
+    return addBlockAvx512<V, E>;
   if (__builtin_cpu_supports("avx2"))
-    return addBlockAvx2<V>;
+    return addBlockAvx2<V, E>;
 #endif
-  return addBlockAnywhere<V>;
+  return addBlockAnywhere<V, E>;
 }
 
 // A matrix inside of a tensor: its first element, its extents and how far its rows and columns are apart, in elements.
@@ -64,8 +68,8 @@ struct Matrix {
   Matrix transposed() const { return {tensor, start, columns, rows, columnStep, rowStep}; }
 
   // Rows from `first` in panels of `width`: out[panel][column][width], 0 beyond the last row. `columns` from `left`.
-  template <class V> void pack(int64_t width, int64_t left, int64_t depth, std::vector<V> &out) const {
-    out.assign(size_t(roundUp(rows, width) * depth), V(0));
+  template <class E> void pack(int64_t width, int64_t left, int64_t depth, std::vector<E> &out) const {
+    out.assign(size_t(roundUp(rows, width) * depth), E(0));
     for (int64_t first = 0; first < rows; first += width)
       loadMatrix(tensor, start + first * rowStep + left * columnStep, std::min(width, rows - first), rowStep, depth,
                  columnStep, out.data() + first * depth, 1, width);
@@ -73,20 +77,21 @@ struct Matrix {
 };
 
 // sums[a.rows][step] += a * b, where `step` is b.columns rounded up to whole blocks, and so are the rows.
-template <class V> void addProduct(const Matrix &a, const Matrix &b, std::vector<V> &sums, int64_t step) {
-  static const BlockFunction<V> add = blockFunction<V>();
-  std::vector<V> left, right;
+template <class E, class V> void addProduct(const Matrix &a, const Matrix &b, std::vector<V> &sums, int64_t step) {
+  static const BlockFunction<V, E> add = blockFunction<V, E>();
+  std::vector<E> left, right;
   for (int64_t k = 0; k < a.columns; k += kPanelDepth) {
     int64_t depth = std::min(kPanelDepth, a.columns - k);
     a.pack(kBlockRows, k, depth, left);
-    b.transposed().pack(kBlockColumns, k, depth, right);
+    b.transposed().pack(kBlockColumns<E>, k, depth, right);
     for (int64_t row = 0; row < a.rows; row += kBlockRows)
-      for (int64_t column = 0; column < b.columns; column += kBlockColumns)
+      for (int64_t column = 0; column < b.columns; column += kBlockColumns<E>)
         add(sums.data() + row * step + column, step, left.data() + row * depth, right.data() + column * depth, depth);
   }
 }
 
-template <class V> Status multiply(const TensorCall &call) {
+// Sums of V of products of E.
+template <class V, class E> Status multiply(const TensorCall &call) {
   std::vector<int64_t> sizes[2], steps[2];
   TensorView batches[2];
   for (int i = 0; i < 2; ++i) {
@@ -122,7 +127,7 @@ template <class V> Status multiply(const TensorCall &call) {
       forEachOffset(*batch, strides, 0, [&](int64_t offset) { starts[i].push_back(offset); });
     }
     std::vector<V> bias = biases ? load<V>(call.inputs[2]) : std::vector<V>{V(0)};
-    int64_t step = roundUp(n, kBlockColumns);
+    int64_t step = roundUp(n, kBlockColumns<E>);
     std::vector<V> sums(size_t(roundUp(m, kBlockRows) * step));
     result.reserve(starts[0].size() * size_t(m * n));
     for (size_t g = 0; g < starts[0].size(); ++g) {
@@ -132,7 +137,7 @@ template <class V> Status multiply(const TensorCall &call) {
       auto operand = [&](size_t i, int64_t rows, int64_t columns) {
         return Matrix{call.inputs[i], starts[i][g], rows, columns, steps[i].end()[-2], steps[i].back()};
       };
-      addProduct(operand(0, m, inner), operand(1, inner, n), sums, step);
+      addProduct<E>(operand(0, m, inner), operand(1, inner, n), sums, step);
       for (int64_t row = 0; row < m; ++row)
         result.insert(result.end(), sums.begin() + row * step, sums.begin() + row * step + n);
     }
@@ -149,7 +154,13 @@ bool hasMatMul(std::string_view name, size_t inputs, ElementType type) {
 std::optional<Status> runMatMul(const TensorCall &call) {
   if (!hasMatMul(call.name, call.inputs.size(), call.inputs[0].type))
     return std::nullopt;
-  return withClass(classOf(call.inputs[0].type), [&](auto number) { return multiply<decltype(number)>(call); });
+  auto isShort = [](const TensorView &operand) {
+    return classOf(operand.type) == NumberClass::Float && operand.type != ElementType::F64;
+  };
+  if (std::all_of(call.inputs.begin(), call.inputs.end(), isShort))
+    return multiply<double, float>(call);
+  return withClass(classOf(call.inputs[0].type),
+                   [&](auto number) { return multiply<decltype(number), decltype(number)>(call); });
 }
 
 } // namespace pto_mlir::hostops

@@ -214,6 +214,7 @@ template std::vector<uint64_t> load(const TensorView &);
 template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, uint64_t *, int64_t, int64_t);
 template std::vector<double> load(const TensorView &);
 template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, double *, int64_t, int64_t);
+template void loadMatrix(const TensorView &, int64_t, int64_t, int64_t, int64_t, int64_t, float *, int64_t, int64_t);
 template void store(const std::vector<int64_t> &, ElementType, std::byte *, bool, ScaleRounding);
 template void store(const std::vector<uint64_t> &, ElementType, std::byte *, bool, ScaleRounding);
 template void store(const std::vector<double> &, ElementType, std::byte *, bool, ScaleRounding);
