@@ -5,7 +5,6 @@
     ptoas/GROUP.pto, GROUP.cpp                    both functions of a task of both kinds of core
     orchestration/F.cpp                           what submits the kernels (pto_orchestration_api.h)
     kernel_config.py                              what a runtime has to know of them
-    debug/run.py                                  runs the tree on the simulated device
 
 The C++ of a kernel is printed by the compiler, or made by a `ptoas` where one is named.
 """
@@ -276,21 +275,6 @@ def config_text(orchestration, today) -> str:
     return "\n".join([*lines, "]", ""])
 
 
-_RUN = '''"""Runs this tree on the simulated device: python debug/run.py INPUTS.npz OUTPUTS.npz"""
-
-import sys
-from pathlib import Path
-
-from pto_mlir import pypto as _package
-
-_package.enable()
-
-from pypto.runtime.orchestration import run_files  # noqa: E402
-
-run_files(Path(__file__).resolve().parents[1], *sys.argv[1:])
-'''
-
-
 def orchestrators(program):
     return [each for each in program.functions.values() if each.func_type == ir.FunctionType.Orchestration]
 
@@ -414,5 +398,4 @@ def _around(orchestration, today):
     return {
         f"orchestration/{orchestration.name}.cpp": orchestration.code,
         "kernel_config.py": config_text(orchestration, today),
-        "debug/run.py": _RUN,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pypto.ir import errors
-from pypto.ir.dispatch import Dispatch, read_meta
+from pypto.ir.dispatch import Dispatch, ParamInfo, made_type, read_meta  # noqa: F401
 from pypto.ir.extents import open_names, shape_of, sizes_of, viewed_only
 from pypto.pypto_core import DataType, ir
 from pypto.runtime import records
@@ -53,7 +53,8 @@ def _is_run_config(value):
 
 class CompiledProgram(Dispatch):
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
-    `pmodel`: the bytes of the file. `output_dir`, also as str and path: the folder of `ir.compile`, else None.
+    `pmodel`: the bytes of the file. `output_dir`, also as path: the folder of `ir.compile`, written when it is first
+    asked for where the program was compiled in memory.
 
     `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program. A program
     that leaves extents open (pl.dynamic) is compiled once for all sizes. Where its kernels depend on them it is
@@ -87,7 +88,7 @@ class CompiledProgram(Dispatch):
         self.has_return, self._numbers, self._sizes, self._sized = has_return, {}, {}, {}
         self._outputs = [name for name in types if directions[name] != "in"]
         self._fresh = [name for name in types if directions[name] == "out"]
-        self.output_dir = self.recording = self._session = self.pmodel = self._kernels = None
+        self.folder = self.recording = self._session = self.pmodel = self._kernels = None
         self._open, self._made, self._viewed = [], {}, ()
         self._launches = None  # their list, once it was asked for
         self._order(types)
@@ -135,6 +136,16 @@ class CompiledProgram(Dispatch):
         return self._types
 
     @property
+    def config(self):
+        """The RunConfig that it was compiled for."""
+        return self._config
+
+    @property
+    def sizes(self):
+        """The extents that it was compiled for, by name, of those that the program leaves open."""
+        return self._sizes
+
+    @property
     def processor(self):
         """The processor that it was compiled for."""
         return self._config.processor
@@ -150,6 +161,19 @@ class CompiledProgram(Dispatch):
     def program_name(self):
         """The name of the program, which its files have."""
         return self._program_name if self.program is None else self.program.name
+
+    @property
+    def output_dir(self):
+        """The folder of the program's files. ParserError, OSError where they cannot be written."""
+        if self.folder is None:
+            from pypto.ir.program_compile import write_files
+
+            write_files(self, records.default_folder(self.program_name), dump_passes=self.config.dump_passes)
+        return self.folder
+
+    @output_dir.setter
+    def output_dir(self, folder):
+        self.folder = Path(folder)
 
     runtime_name = "pto_mlir"
 
@@ -169,12 +193,10 @@ class CompiledProgram(Dispatch):
         return self
 
     def __fspath__(self):
-        if self.output_dir is None:
-            raise TypeError(f"{self._name}: was compiled in memory; ir.compile writes a folder")
         return str(self.output_dir)
 
     def __str__(self):
-        return str(self.output_dir or f"<CompiledProgram {self._name}>")
+        return str(self.folder or f"<CompiledProgram {self._name}>")
 
     def _compile(self, config):
         from pto_mlir import runtime
@@ -303,8 +325,7 @@ class CompiledProgram(Dispatch):
         memory = {name: buffer.data for name, buffer in buffers.items()}
         returned = []
         for name, made in self._made.items():
-            kind = made.type.removeprefix("tensor(").removesuffix(")")
-            returned.append(_zeros(made.shape, "float32" if kind == "float" else kind, args))
+            returned.append(_zeros(made.shape, made_type(made), args))
             memory[name] = read(name, returned[-1]).data
         if self.recording:
             records.run(self, memory)

@@ -1,12 +1,47 @@
 """Running a CompiledProgram by hand: arguments as a worker takes them; replays of folders."""
 
 import json
+import zlib
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pypto.ir.extents import restored, stored
+from pypto.ir.extents import extent_of, restored, stored
 from pypto.pypto_core import DataType, ir
 
 META = "compiled_meta.json"
+
+
+@dataclass
+class ParamInfo:
+    """A parameter of what runs. `shape`: extents, -1 for those that each run decides; None for a number."""
+
+    name: str
+    direction: ir.ParamDirection
+    shape: list[int] | None
+    dtype: Any
+
+
+def param_infos(compiled):
+    """The parameters of a CompiledProgram, and behind them, as outputs, the tensors that it makes and returns."""
+    kinds, infos = ir.ParamDirection, []
+    for name, type_ in compiled.types.items():
+        shape = None
+        if isinstance(type_, ir.TensorType):
+            extents = [extent_of(extent, compiled.sizes) for extent in type_.shape]
+            shape = [-1 if extent is None else extent for extent in extents]
+        written = kinds.Out if name in compiled._fresh else kinds.InOut
+        infos.append(ParamInfo(name, written if name in compiled._outputs else kinds.In, shape, type_.dtype))
+    for name, made in compiled._made.items():
+        shape = [-1 if extent is None else extent for extent in made.shape]
+        infos.append(ParamInfo(name, kinds.Out, shape, made_type(made)))
+    return infos
+
+
+def made_type(made):
+    """numpy's and torch's name of the element type of an output of a session."""
+    kind = made.type.removeprefix("tensor(").removesuffix(")")
+    return "float32" if kind == "float" else kind
 
 
 class Dispatch:
@@ -53,17 +88,23 @@ class Dispatch:
         return [(tensors if is_tensor else numbers).pop(0) for is_tensor in kinds]
 
 
+def checksums(folder):
+    """Of the files of a folder that can run by themselves, so that edits are seen."""
+    folder = Path(folder)
+    files = [*sorted(folder.glob("ptoas/*.pto")), *sorted(folder.glob("orchestration/*"))]
+    return {str(file.relative_to(folder)): zlib.crc32(file.read_bytes()) for file in files if file.is_file()}
+
+
 def write_meta(compiled, folder):
-    """Writes compiled_meta.json: what `from_dir` has to know of a program beside its .pmodel. A program of several
-    ranks, and one that is compiled for each set of sizes, is there as bytes of its IR."""
+    """Writes compiled_meta.json behind all other files: what `from_dir` has to know of a program beside its .pmodel. A
+    program of several ranks, and one that is compiled for each set of sizes, is there as bytes of its IR."""
     from pypto.runtime.device_runner import kernel_names
 
     params = []
-    for name in compiled.param_names:
-        type_ = compiled._types[name]
+    for name, type_ in compiled.types.items():  # without numbers that were folded
         shape, direction = None, "in"
         if isinstance(type_, ir.TensorType):
-            shape = [stored(extent, compiled._sizes) for extent in type_.shape]
+            shape = [stored(extent, compiled.sizes) for extent in type_.shape]
         if name in compiled._outputs:
             direction = "out" if name in compiled._fresh else "inout"
         params.append({"name": name, "dtype": type_.dtype.name, "shape": shape, "direction": direction})
@@ -75,6 +116,7 @@ def write_meta(compiled, folder):
         "kernels": kernel_names(compiled.program),
         "has_return": compiled.has_return,
         "params": params,
+        "files": checksums(folder),
     }
     devices = getattr(compiled, "device_ids", None)
     if devices is not None:

@@ -1,13 +1,15 @@
 """`ir.compile`: a program as files and ready to run."""
 
+import os
 import warnings
 from pathlib import Path
 
 from pypto.ir.compiled_program import CompiledProgram, compile_to
-from pypto.ir.dispatch import write_meta
+from pypto.ir.dispatch import param_infos, write_meta
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
+from pypto.runtime.debug.run_script_writer import write_run_script
 from pypto.runtime.records import default_folder
 
 
@@ -27,7 +29,6 @@ def compile_program(
     device: the `.pmodel` has it.
     """
     from pypto.backend import next_levels
-    from pypto.ir import pass_manager
     from pypto.runtime import RunConfig
 
     if isinstance(program, ir.Function):
@@ -45,31 +46,41 @@ def compile_program(
         compiled = ProgramSet(program, parts, config)
     else:
         compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
-    if output_dir is None:
-        output_dir = default_folder(program.name)
-    folder = Path(output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in parts:
-        held = compiled[part.name]
-        held.output_dir = folder / "next_levels" / part.name
-        _write_binaries(held, part, held.output_dir, config)
-    if not parts:
-        _write_binaries(compiled, program, folder, config)
-    if dump_passes:
-        (folder / f"{program.name}.py").write_text(ir.python_print(program))
-        pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
-    compiled.left_out = write_tree(program, folder, backend_type, config.processor, others, config.ranks)
-    compiled.output_dir = folder
+    write_files(compiled, output_dir or default_folder(program.name), backend_type, dump_passes, others)
     return compiled
 
 
-def _write_binaries(compiled, program, folder, config):
-    """NAME.pto and NAME.pmodel, where these are not of one set of sizes, and what `from_dir` reads."""
+def write_files(compiled, folder, backend_type=None, dump_passes=False, others=None):
+    """Writes the files of a CompiledProgram or ProgramSet into its `output_dir`, which `folder` becomes."""
+    from pypto.ir import pass_manager
+
+    program, config, folder = compiled.program, compiled.config, Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(compiled, ProgramSet):
+        parts = {folder / "next_levels" / name: compiled[name] for name in compiled.orchestration_names}
+    else:
+        parts = {folder: compiled}
+    for inside, each in parts.items():
+        each.output_dir = inside
+        _write_binaries(each, inside)
+    if dump_passes:
+        (folder / f"{program.name}.py").write_text(ir.python_print(program))
+        pass_manager.write_dumps(program, config.processor, folder / "passes_dump")
+    compiled.left_out = write_tree(program, folder, backend_type, config.processor, others or {}, config.ranks)
+    compiled.output_dir = folder
+    for inside, each in parts.items():
+        write_meta(each, inside)
+
+
+def _write_binaries(compiled, folder):
+    """NAME.pto and NAME.pmodel, where these are not of one set of sizes, and debug/run.py."""
+    program, config = compiled.program, compiled.config
     folder.mkdir(parents=True, exist_ok=True)
     if compiled.pmodel is not None:
-        compile_to(program, folder / f"{program.name}.pto", config.processor, ranks=config.ranks)
+        compile_to(program, folder / f"{program.name}.pto", config.processor, sizes=compiled.sizes, ranks=config.ranks)
         (folder / f"{program.name}.pmodel").write_bytes(compiled.pmodel)
-    write_meta(compiled, folder)
+    if os.environ.get("PYPTO_EMIT_DEBUG_RUNNER", "").strip().lower() not in ("0", "false", "no"):
+        write_run_script(folder, param_infos(compiled), platform=config.platform)
 
 
 def write_expanded(program, config):

@@ -10,6 +10,7 @@ class ProgramSet:
     def __init__(self, program, parts, config):
         """`parts`: a program for each orchestrator, which has it and what it calls."""
         self.program, self.platform, self.output_dir, self.left_out = program, config.platform, None, {}
+        self.config = config
         self._parts = {part.name: CompiledProgram(part, config) for part in parts}
 
     @property

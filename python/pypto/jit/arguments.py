@@ -78,6 +78,8 @@ def read(where, value):
     """A number, or the Buffer of a tensor. TypeError, ValueError name `where`."""
     if isinstance(value, (bool, int, float, Buffer)):
         return value
+    if isinstance(value, ctypes._SimpleCData):
+        return read(where, value.value)
     if hasattr(value, "held"):  # a DeviceTensor
         return Buffer(value.shape, value.dtype, value.held(where), True)
     if isinstance(value, np.generic) or isinstance(value, numbers.Number):

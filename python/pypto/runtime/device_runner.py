@@ -1,5 +1,6 @@
 """Programs as folders: `compile_program` writes one, `compile_and_assemble` makes it ready to run."""
 
+import ctypes
 import runpy
 from pathlib import Path
 
@@ -94,3 +95,41 @@ def compile_and_assemble(work_dir, platform):
     else:
         compiled = CompiledProgram.from_dir(folder, platform=platform)
     return compiled, config["RUNTIME_CONFIG"]["runtime"], config["RUNTIME_CONFIG"]
+
+
+def build_orch_args_from_inputs(inputs_result, output_names):
+    """(arguments in order, all by name, the inputs, the outputs) of what golden.py's `generate_inputs` gives: tensors
+    of torch, contiguous, and numbers of ctypes. Outputs have a name of `output_names`, or one that begins with out."""
+    args, held, inputs, outputs = [], {}, {}, {}
+    for name, value in inputs_result:
+        if isinstance(value, ctypes._SimpleCData):
+            args.append(value)
+            held[name] = value.value
+            continue
+        held[name] = value.cpu().contiguous()
+        args.append(held[name])
+        (outputs if name in output_names or name.startswith("out") else inputs)[name] = held[name]
+    return args, held, inputs, outputs
+
+
+def execute_on_device(
+    chip_callable, orch_args, platform, runtime_name, device_id, *, output_prefix=None, level=2, **others
+):
+    """Runs a program of `compile_and_assemble`, outputs in place. The records that `enable_..` ask for go to
+    `output_prefix`. ValueError for another level than that of one device; other settings have no effect."""
+    from pypto.runtime.records import Wanted, recorded
+
+    if level != 2:
+        raise ValueError(f"execute_on_device: expects level 2, one device, not {level}")
+    wanted = Wanted(**{name: value for name, value in others.items() if name in Wanted.__dataclass_fields__})
+    folder = Path(output_prefix) if output_prefix else None
+    with recorded(chip_callable, wanted, folder.parent if folder and folder.name == "dfx_outputs" else folder):
+        chip_callable(*orch_args)
+
+
+def validate_golden(outputs, golden, rtol=1e-5, atol=1e-5):
+    """AssertionError with the first elements of an output that differ from the expected ones. NaN expects nothing."""
+    from pypto.runtime.runner import _compare
+
+    for name, value in outputs.items():
+        _compare(name, value.cpu(), golden[name].cpu(), rtol, atol)

@@ -27,7 +27,7 @@ def launches_of(compiled):
         raise ValueError(f"{compiled.name}: arguments are recorded of programs, and this one was read from a folder")
     try:
         text = _compiler.list_pypto(
-            ir.serialize(compiled.program), compiled.processor, compiled._sizes, getattr(compiled, "ranks", 1)
+            ir.serialize(compiled.program), compiled.processor, compiled.sizes, getattr(compiled, "ranks", 1)
         )
     except _compiler.CompileError as error:
         raised = errors.of_compiler(str(error))

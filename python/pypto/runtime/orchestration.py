@@ -134,6 +134,12 @@ def read_config(folder) -> dict:
     return found
 
 
+def kernel_files(folder, config):
+    """(row, .pto) of each kernel that `kernel_config.py` lists, in the order of their numbers."""
+    rows = sorted(config["KERNELS"], key=lambda row: row["func_id"])
+    return [(row, Path(folder) / "ptoas" / f"{row.get('group') or Path(row['source']).stem}.pto") for row in rows]
+
+
 def compile_orchestration(source, target):
     """The orchestration as a shared library. RuntimeError with the compiler's first error."""
     from pto_mlir.config import include_dir, library_dir
@@ -175,12 +181,12 @@ class OrchestrationTree:
         self._tasks.pto_tasks_last_error.restype = ctypes.c_char_p
         self._entry = ctypes.CDLL(str(library))[self.config["ORCHESTRATION"]["function_name"]]
         self._kernels, self._queues, self._shapes = [], [], []
-        for row in sorted(self.config["KERNELS"], key=lambda row: row["func_id"]):
-            name = row.get("group") or Path(row["source"]).stem
+        for row, source in kernel_files(folder, self.config):
+            name = source.stem
             if compiled and name in compiled:
                 self._kernels.append(compiled[name])
             else:
-                source, target = self.folder / "ptoas" / f"{name}.pto", work / f"{name}.pmodel"
+                target = work / f"{name}.pmodel"
                 if not source.is_file():
                     raise ValueError(f"{source}: no such file; kernel {name} was left out")
                 chosen = ["--processor", processor] if processor else []
@@ -327,12 +333,4 @@ def _word(bits) -> int:
     return bits - 2**64 if bits >= 2**63 else bits
 
 
-def run_files(folder, inputs, outputs):
-    """Runs a tree on the arrays of an .npz, in the file's order, and writes them all, as they are then, to another."""
-    with np.load(inputs) as held:
-        arrays = {name: np.array(held[name]) for name in held.files}
-    OrchestrationTree(folder)(*(array if array.ndim else array.item() for array in arrays.values()))
-    np.savez(outputs, **arrays)
-
-
-__all__ = ["OrchestrationTree", "compile_orchestration", "read_config", "run_files"]
+__all__ = ["OrchestrationTree", "compile_orchestration", "kernel_files", "read_config"]

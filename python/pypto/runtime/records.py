@@ -17,8 +17,13 @@ _CORES = {"CUBE": "aic", "VECTOR": "aiv", "AI_CPU": "aicpu"}
 
 
 def default_folder(name):
-    """Where files of a program go that nobody gave a folder: build_output/NAME_TIME, or under $PYPTO_PROG_BUILD_DIR."""
-    return Path(os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output")) / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}"
+    """Where files of a program go that nobody gave a folder: build_output/NAME_TIME, or under $PYPTO_PROG_BUILD_DIR;
+    one that is not there yet."""
+    folder = Path(os.environ.get("PYPTO_PROG_BUILD_DIR", "build_output"))
+    stem, made = f"{name}_{time.strftime('%Y%m%d_%H%M%S')}", 0
+    while (folder / f"{stem}{f'_{made}' if made else ''}").exists():
+        made += 1
+    return folder / f"{stem}{f'_{made}' if made else ''}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Wanted:
 def recorded(compiled, wanted, folder):
     """Inside, each run of a CompiledProgram is recorded under `folder`, or beside its files."""
     held = compiled.recording
-    compiled.recording = (wanted, folder or compiled.output_dir) if wanted.any() else None
+    compiled.recording = (wanted, folder or compiled.folder) if wanted.any() else None
     try:
         yield
     finally:

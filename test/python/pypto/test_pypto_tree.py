@@ -5,7 +5,6 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 
 import numpy as np
 import pypto.language as pl
@@ -246,15 +245,6 @@ def test_a_returned_tensor_is_an_argument_behind_the_parameters(tmp_path, today)
     tree(x, 0.25, made)
     np.testing.assert_array_equal(made, x + np.float32(1.25))
     assert output_tree.orchestration_of(Returns, Returns.get_function("main"), today).returned == ["made"]
-
-
-def test_debug_run(tmp_path):
-    written(tmp_path, Returns, today=True)
-    x, y = numbers(8, 32), zeros(8, 32)
-    np.savez(tmp_path / "in.npz", x=x, by=np.float32(2), y=y)
-    command = [sys.executable, str(tmp_path / "debug/run.py"), str(tmp_path / "in.npz"), str(tmp_path / "out.npz")]
-    subprocess.run(command, check=True)
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["y"], x + np.float32(3))
 
 
 # Wrappers.
