@@ -10,16 +10,11 @@
 #include "SizedImport.h"
 
 #include "ControlFlowModel.h"
+#include "SizedKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Pass/PassManager.h"
-#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
-#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
-#include "pto_mlir/Kernels/Attention.h"
-#include "pto_mlir/Kernels/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -158,14 +153,15 @@ bool startsWith(Value whole, Value part) {
     return false;
   ArrayRef<int64_t> shape = all->type.getShape(), other = some->type.getShape();
   size_t bytes = some->bytes.size();
-  bool isPrefix = all->bytes.size() >= bytes && all->bytes.take_front(bytes) == some->bytes;
-  if (isPrefix && top::getSplat(whole))
-    return true;
-  auto rows = llvm::find_if(shape, [](int64_t extent) { return extent != 1; }) - shape.begin();
-  for (auto [dim, extents] : llvm::enumerate(llvm::zip_equal(shape, other)))
-    if (int64_t(dim) != rows && std::get<0>(extents) != std::get<1>(extents))
-      return false;
-  return isPrefix;
+  // Unchanged weights of the imports are the same bytes of the mapped file.
+  if (all->bytes.size() < bytes ||
+      (all->bytes.data() != some->bytes.data() && all->bytes.take_front(bytes) != some->bytes))
+    return false;
+  size_t rows = llvm::find_if(shape, [](int64_t extent) { return extent != 1; }) - shape.begin();
+  bool areRows = llvm::all_of(llvm::enumerate(shape), [&](auto extent) {
+    return extent.index() == rows || extent.value() == other[extent.index()];
+  });
+  return areRows || top::getSplat(whole);
 }
 
 std::optional<std::string> SizeFinder::sameOp(Operation *op, Operation *other, Probe &probe) {
@@ -352,42 +348,6 @@ std::optional<std::string> SizeFinder::annotate() {
   return std::nullopt;
 }
 
-/// Why there are no kernels for the sizes of `module` in that storage type, with attentions as products or as one op
-/// each; nullopt: there are.
-std::optional<std::string> kernelProblem(ModuleOp module, StringRef storage, bool attentions) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (attentions)
-    copy->lookupSymbol("main")->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
-  (*copy)->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), pto::defaultTarget().name));
-  std::string problem;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && problem.empty()) {
-      StringRef name = top::getTensorName(diagnostic.getLocation());
-      problem = (name.empty() ? "an op" : "'" + name.str() + "'") + " " + diagnostic.str();
-    }
-    return success();
-  });
-  PassManager legal(module.getContext());
-  legal.addPass(top::createTopLegalizeTypes());
-  if (failed(legal.run(*copy)))
-    return problem.empty() ? "its types have no instructions" : problem;
-  if (hasControlFlow(*copy))
-    return "an op of it runs on the host";
-  PassManager pm(module.getContext());
-  pm.addPass(top::createTopLayout());
-  pm.addPass(top::createTopStorageTypes({storage.str()}));
-  pm.addPass(top::createTopSizedTransposes());
-  if (attentions)
-    pm.addPass(top::createTopFuseAttention(
-        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
-  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attentions, /*stateWrites=*/false, /*templates=*/true}));
-  pm.addPass(createFormKernels());
-  pm.addPass(createAssignSizes());
-  if (succeeded(pm.run(*copy)))
-    return std::nullopt;
-  return problem.empty() ? "there are no kernels for it" : problem;
-}
-
 std::optional<std::string> SizeFinder::run() {
   if (hasControlFlow(module))
     return "the model has control flow";
@@ -399,12 +359,13 @@ std::optional<std::string> SizeFinder::run() {
     if (auto problem = annotate())
       return problem;
   }
-  auto problem = kernelProblem(module, "F32", /*attentions=*/true);
+  SizedKernels kernels(module);
+  auto problem = kernels.problem("F32", /*attentions=*/true);
   if (!problem)
-    problem = kernelProblem(module, "F16", /*attentions=*/true);
+    problem = kernels.problem("F16", /*attentions=*/true);
   if (!problem)
     main->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
-  else if (!kernelProblem(module, "F32", /*attentions=*/false))
+  else if (!kernels.problem("F32", /*attentions=*/false))
     return std::nullopt;
   return problem;
 }

@@ -18,12 +18,13 @@ namespace pto_mlir {
 static constexpr size_t kMostListed = 16;
 
 /// Imports the model with these sizes of named dimensions and runs the pipeline of model_transform; null after an
-/// error. `alike`: models of other sizes get the same structure.
+/// error. `alike`: models of other sizes get the same structure. `files`: of earlier imports.
 static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
                                          const std::map<std::string, std::vector<int64_t>> &sizes, MLIRContext &context,
-                                         Errors &errors, bool alike = false) {
+                                         Errors &errors, bool alike = false,
+                                         std::shared_ptr<onnx::MappedFiles> files = nullptr) {
   onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName,   options.maxExtent, sizes,
-                             options.state,       options.stateLength, options.inputValues, options.kernels};
+                             options.state,       options.stateLength, options.inputValues, options.kernels,   files};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
     return nullptr;
@@ -53,12 +54,14 @@ static OwningOpRef<ModuleOp> importSized(const TransformOptions &options, const 
   std::map<std::string, int64_t> greatest;
   for (auto &[name, range] : ranges)
     greatest[name] = range.greatest;
+  // What the imports leave as it is in the file has one address then, and needs no comparison.
+  auto files = std::make_shared<onnx::MappedFiles>();
   auto importAt = [&](const std::map<std::string, int64_t> &sizes, MLIRContext &where) {
     Lists lists = options.sizes;
     for (auto &[name, size] : sizes)
       lists[name] = {size};
     Errors ignored;
-    return importModel(options, lists, where, sizes == greatest ? errors : ignored, /*alike=*/true);
+    return importModel(options, lists, where, sizes == greatest ? errors : ignored, /*alike=*/true, files);
   };
   OwningOpRef<ModuleOp> module = importAt(greatest, context);
   if (module && (reason = findSizes(*module, ranges, importAt)))

@@ -1,6 +1,7 @@
 """Products whose rows are known at run time: the cores share few rows in smaller blocks, with the same bits."""
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto
@@ -36,6 +37,20 @@ def test_rows_of_a_fixed_size(tmp_path, seed, cores, quantize, tolerance, mode):
         (ours,) = session.run(None, {"x": whole[:rows]})
         np.testing.assert_allclose(ours, expected[:rows], rtol=tolerance, atol=tolerance * np.sqrt(depth))
         assert ours.tobytes() == bits[:rows].tobytes(), rows
+
+
+@pytest.mark.parametrize("quantize", ["F32", "F16"])
+def test_weights_beside_the_model(tmp_path, quantize):
+    """The imports for several sizes read one mapped file of weights."""
+    x = product(tmp_path / "inner.onnx", 96, 128, 40, 3)
+    model = onnx.load(tmp_path / "inner.onnx")
+    w, bias = (onnx.numpy_helper.to_array(tensor).astype(np.float64) for tensor in model.graph.initializer)
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 2, ranges={"rows": (1, 40, 1)})
+    (ours,) = InferenceSession(str(tmp_path / "all.pmodel")).run(None, {"x": x[:7]})
+    np.testing.assert_allclose(
+        ours, x[:7].astype(np.float64) @ w + bias, rtol=1e-4, atol=1e-4 if quantize == "F32" else 5e-2
+    )
 
 
 @pytest.mark.parametrize("rows", [48, 128, 640])

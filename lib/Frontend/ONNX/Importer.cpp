@@ -305,7 +305,7 @@ OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, M
   context.loadDialect<top::TopDialect, func::FuncDialect, arith::ArithDialect>();
   std::vector<std::string> found;
   std::string reason;
-  std::optional<ModelFile> file = ModelFile::open(path, reason);
+  std::optional<ModelFile> file = ModelFile::open(path, reason, options.files);
   OwningOpRef<ModuleOp> module;
   if (!file) {
     found.push_back((path + ": " + reason).str());

@@ -107,17 +107,22 @@ private:
 
 } // namespace
 
-std::optional<ModelFile> ModelFile::open(llvm::StringRef path, std::string &error) {
+std::optional<ModelFile> ModelFile::open(llvm::StringRef path, std::string &error, std::shared_ptr<MappedFiles> files) {
   google::protobuf::SetLogHandler(nullptr);
   ModelFile file;
   file.folder = llvm::sys::path::parent_path(path).str();
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (files)
+    file.files = std::move(files);
+  std::unique_ptr<llvm::MemoryBuffer> &buffer = (*file.files)[""];
   if (!buffer) {
-    error = "cannot open: " + buffer.getError().message();
-    return std::nullopt;
+    auto opened = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!opened) {
+      error = "cannot open: " + opened.getError().message();
+      return std::nullopt;
+    }
+    buffer = std::move(*opened);
   }
-  llvm::StringRef bytes = (*buffer)->getBuffer();
-  (*file.files)[""] = std::move(*buffer);
+  llvm::StringRef bytes = buffer->getBuffer();
   if (bytes.empty()) {
     error = "is not an ONNX model: the file is empty";
     return std::nullopt;

@@ -3,8 +3,7 @@
 #define PTO_MLIR_LIB_FRONTEND_ONNX_MODELFILE_H
 
 #include "onnx-ml.pb.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "pto_mlir/Frontend/ONNX/Import.h"
 #include <memory>
 #include <optional>
 
@@ -14,8 +13,10 @@ namespace pto_mlir::onnx {
 /// initializers is stripped from the message passed to protobuf and recorded as a range of the mapped file.
 class ModelFile {
 public:
-  /// Nullopt on error, with the reason (without the path) in `error`.
-  static std::optional<ModelFile> open(llvm::StringRef path, std::string &error);
+  /// Nullopt on error, with the reason (without the path) in `error`. `files`: those of an earlier open() of this
+  /// path, which are not mapped again.
+  static std::optional<ModelFile> open(llvm::StringRef path, std::string &error,
+                                       std::shared_ptr<MappedFiles> files = nullptr);
 
   const ::onnx::ModelProto &model() const { return *proto; }
 
@@ -33,10 +34,8 @@ public:
   std::shared_ptr<const void> owner() const { return files; }
 
 private:
-  using Files = llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>>;
-
   std::string folder;
-  std::shared_ptr<Files> files = std::make_shared<Files>();
+  std::shared_ptr<MappedFiles> files = std::make_shared<MappedFiles>();
   std::unique_ptr<::onnx::ModelProto> proto = std::make_unique<::onnx::ModelProto>();
   std::vector<llvm::StringRef> stripped;
 };

@@ -6,7 +6,10 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "pto_mlir/Frontend/ONNX/UserKernels.h"
 #include "pto_mlir/Frontend/ONNX/VersionLimits.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,10 +22,13 @@ inline constexpr int64_t kMaxIRVersion = 14;
 inline constexpr int64_t kMaxOpset = 28;
 inline constexpr int64_t kMinOpset = 7;
 
-/// How a model is imported.
+/// The mapped files of one model, by their places in its folder; the model itself is "".
+using MappedFiles = llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>>;
+
 /// The shape of an input; a name stands for a dimension whose sizes ImportOptions::sizes gives.
 using InputShape = std::vector<std::variant<int64_t, std::string>>;
 
+/// How a model is imported.
 struct ImportOptions {
   /// One shape per graph input (excluding initializers), in the model's order; empty = the model's own, which must then
   /// be static.
@@ -44,6 +50,8 @@ struct ImportOptions {
   /// Inputs whose values are known, each a serialized TensorProto: they become constants and are inputs no more.
   std::map<std::string, std::string> inputValues;
   UserKernels kernels;
+  /// Shared by several imports of one model, so that they read the same bytes; null = mapped for this import.
+  std::shared_ptr<MappedFiles> files = nullptr;
 };
 
 /// Reads the model at `path` and builds a module with one function `@main` in the top dialect (docs/lowering.md,

@@ -46,7 +46,11 @@ Value concatenate(OpBuilder &b, ArrayRef<Value> values, int64_t axis) {
     auto weight = value.getDefiningOp<WeightOp>();
     name += (name.empty() ? "" : "+") + (weight ? weight.getName().str() : "constant");
   }
+  size_t total = 0;
+  for (const Weight &part : parts)
+    total += part.bytes.size();
   std::vector<char> bytes;
+  bytes.reserve(total);
   for (int64_t row = 0; row < rows; ++row)
     for (const Weight &part : parts) {
       ArrayRef<char> slice = part.bytes.slice(row * (part.bytes.size() / rows), part.bytes.size() / rows);

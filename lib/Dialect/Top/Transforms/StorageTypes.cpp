@@ -73,9 +73,11 @@ bool isElementwise(Operation *op) {
 
 class Narrowing {
 public:
-  /// `positions`: casts of integers that the storage type does not hold exactly.
-  Narrowing(func::FuncOp func, FloatType storage, ArrayRef<Operation *> positions)
-      : func(func), storage(storage), builder(func.getContext()), kept(positions.begin(), positions.end()) {
+  /// `positions`: casts of integers that the storage type does not hold exactly. `typesOnly`: large weights get no
+  /// values.
+  Narrowing(func::FuncOp func, FloatType storage, ArrayRef<Operation *> positions, bool typesOnly)
+      : func(func), storage(storage), typesOnly(typesOnly), builder(func.getContext()),
+        kept(positions.begin(), positions.end()) {
     func.walk([&](KernelOp op) {
       kept.insert(op);
       operandTypes[op] = llvm::to_vector(op->getOperandTypes());
@@ -99,6 +101,7 @@ private:
   void narrowConstants();
   bool fits(const Weight &weight);
   std::vector<char> rounded(const Weight &weight, StringRef name);
+  bool needsNoValues(Value wide, const Weight &weight) const;
   void narrowResults();
   void widenSummands();
   void narrowKept();
@@ -107,6 +110,7 @@ private:
 
   func::FuncOp func;
   FloatType storage;
+  bool typesOnly;
   OpBuilder builder;
   llvm::SmallSetVector<Operation *, 4> kept; ///< ops whose results stay f32
   llvm::SetVector<Operation *> statistics;   ///< of them sums and tiny products, and what follows from these alone
@@ -286,6 +290,15 @@ std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
   return fromDoubles(storage, clipped);
 }
 
+// Whether no pass decides by the values of the constant: a large operand of ops that have it packed or gathered.
+bool Narrowing::needsNoValues(Value wide, const Weight &weight) const {
+  constexpr int64_t kLarge = 4096;
+  return typesOnly && weight.type.getNumElements() >= kLarge && llvm::all_of(wide.getUses(), [](OpOperand &use) {
+           return (isa<MatMulOp, ConvOp>(use.getOwner()) && use.getOperandNumber() == 1) ||
+                  (isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 0);
+         });
+}
+
 // A constant may have users of both kinds; each kind gets its own copy.
 void Narrowing::narrowConstants() {
   SmallVector<Operation *> constants;
@@ -298,6 +311,7 @@ void Narrowing::narrowConstants() {
     std::optional<Weight> weight = getConstant(wide);
     if (!weight)
       continue;
+    bool hasValues = !needsNoValues(wide, *weight);
     bool combined = llvm::any_of(wide.getUses(), isCombinedConstant) && fits(*weight);
     auto narrows = [&](OpOperand &use) {
       return !staysWide(use) && !(combined && isCombinedConstant(use)) && !isa<func::ReturnOp>(use.getOwner()) &&
@@ -308,8 +322,12 @@ void Narrowing::narrowConstants() {
     builder.setInsertionPointAfter(op);
     auto named = dyn_cast<WeightOp>(op);
     std::string name = (named ? named.getName().str() : std::string("constant")) + (storage.isF16() ? ".f16" : ".bf16");
-    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()),
-                                     rounded(*weight, named ? named.getName() : getTensorName(op->getLoc())));
+    RankedTensorType type = narrow(wide.getType());
+    Value converted = hasValues
+                          ? createConstant(builder, op->getLoc(), name, type,
+                                           rounded(*weight, named ? named.getName() : getTensorName(op->getLoc())))
+                          : createConstant(builder, op->getLoc(), name,
+                                           Weight{type, weight->bytes.take_front(*tensorBytes(type)), weight->owner});
     if (Attribute sizes = op->getAttr(kSizesAttr))
       converted.getDefiningOp()->setAttr(kSizesAttr, sizes);
     wide.replaceUsesWithIf(converted, narrows);
@@ -398,7 +416,7 @@ struct TopStorageTypes : impl::TopStorageTypesBase<TopStorageTypes> {
       if (failed(narrowIntegers(func)))
         return signalPassFailure();
       if (storage)
-        Narrowing(func, storage, positions).run();
+        Narrowing(func, storage, positions, typesOnly).run();
     }
   }
 };

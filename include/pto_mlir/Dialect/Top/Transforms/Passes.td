@@ -210,10 +210,13 @@ def TopStorageTypes : Pass<"top-storage-types", "::mlir::ModuleOp"> {
     In every mode 64-bit integers and booleans are stored as i32, since the vector engine supports neither: constants are narrowed (a value out of
     range is an error), and inputs and outputs of the net record their own type in `top.type`; the runtime converts them and checks the range. A float
     constant beyond the range of `mode` saturates, and is listed in the module's `top.clipped`.
+
+    With `types-only` large constants of contractions and gathers get their type but not their values, for a module of which only the ops count.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [
-    Option<"mode", "mode", "std::string", /*default=*/"\"F32\"", "F32, F16 or BF16">
+    Option<"mode", "mode", "std::string", /*default=*/"\"F32\"", "F32, F16 or BF16">,
+    Option<"typesOnly", "types-only", "bool", /*default=*/"false", "round no large weights: their values have no meaning then">
   ];
 }
 
