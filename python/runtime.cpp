@@ -12,7 +12,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace pto_mlir;
@@ -234,6 +236,14 @@ private:
 };
 
 /// A net that is ready to run.
+/// An object that is copied without the interpreter's lock.
+std::shared_ptr<nb::object> sharedObject(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object *held) {
+            nb::gil_scoped_acquire acquire;
+            delete held;
+          }};
+}
+
 class Session {
 public:
   Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads,
@@ -289,8 +299,14 @@ public:
     parts.reserve(memory.size());
     for (const auto &[name, address, bytes, shape] : memory)
       parts.push_back({name, reinterpret_cast<void *>(address), bytes, shape});
-    nb::gil_scoped_release release;
-    if (Status status = session->runInPlace(parts); !status)
+    Status status;
+    {
+      nb::gil_scoped_release release;
+      status = session->runInPlace(parts);
+    }
+    if (std::exception_ptr error = std::exchange(raised, nullptr))
+      std::rethrow_exception(error);
+    if (!status)
       throw RuntimeFailure(status.error());
   }
 
@@ -327,6 +343,27 @@ public:
   }
 
   void keepWindows(bool keeps) { session->keepWindows(keeps); }
+
+  /// Calls `seen(launch, ended, [bytes of each pointer])`; an exception of it is raised when the run has ended.
+  void watchLaunches(const nb::object &seen) {
+    runtime::LaunchWatch watch;
+    if (!seen.is_none())
+      watch = [this, called = sharedObject(seen)](size_t launch, bool ended, const runtime::LaunchMemory &memory) {
+        nb::gil_scoped_acquire acquire;
+        if (raised)
+          return;
+        try {
+          nb::list parts;
+          for (const std::vector<std::byte> &part : memory)
+            parts.append(nb::bytes(reinterpret_cast<const char *>(part.data()), part.size()));
+          (*called)(launch, ended, parts);
+        } catch (...) {
+          raised = std::current_exception();
+        }
+      };
+    nb::gil_scoped_release release; // a run that holds the session calls Python
+    session->watchLaunches(std::move(watch));
+  }
 
   void writeTrace(const std::string &path) const {
     if (Status status = session->writeTrace(path); !status)
@@ -385,6 +422,7 @@ private:
   }
 
   std::unique_ptr<runtime::Session> session;
+  std::exception_ptr raised; // by the one that watches launches
 };
 
 } // namespace
@@ -420,6 +458,7 @@ NB_MODULE(_runtime, m) {
       .def("profile", &Session::profile)
       .def("profile_kernels", &Session::profileKernels)
       .def("keep_windows", &Session::keepWindows)
+      .def("watch_launches", &Session::watchLaunches, nb::arg().none())
       .def("write_trace", &Session::writeTrace)
       .def("trace_report", &Session::traceReport)
       .def("info", &Session::info);

@@ -147,6 +147,16 @@ Status Device::runRanks(std::span<const pto_rank_launch> launches) {
                  "a launch failed: " + (status == PTO_ERROR_FAULT ? faultText(fault) : fieldText(fault.message))};
 }
 
+Status Device::watchRanks(std::function<void(size_t, bool)> seen) {
+  rankWatch = std::move(seen);
+  if (!api->watch_ranks)
+    return rankWatch ? Status(Failure{std::string("device '") + api->name + "': it does not say when launches begin"})
+                     : Status();
+  auto call = [](void *user, size_t launch, int ended) { static_cast<Device *>(user)->rankWatch(launch, ended != 0); };
+  pto_status status = api->watch_ranks(context, rankWatch ? +call : nullptr, this);
+  return status == PTO_OK ? Status() : Status(failure("launches cannot be watched", status));
+}
+
 Result<std::vector<std::pair<double, double>>> Device::rankSeconds(size_t count) {
   std::vector<std::pair<double, double>> times;
   if (!coreTimes || !api->rank_seconds)

@@ -230,6 +230,11 @@ void Session::keepWindows(bool keeps) {
   state->windowsKept = keeps;
 }
 
+void Session::watchLaunches(LaunchWatch seen) {
+  std::lock_guard lock(state->mutex);
+  state->watch = std::move(seen);
+}
+
 bool Session::traced() const { return bool(traceOf(state->tasks.get(), state->ranked)); }
 
 Status Session::writeTrace(const std::string &path) const {

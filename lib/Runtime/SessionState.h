@@ -14,6 +14,7 @@ struct Session::State : LoadedModel {
   const pmodel::NetDesc *net = nullptr;
   std::vector<std::unique_ptr<VM>> programs; // one per variant of the net, made when first used
   bool windowsKept = false;                  // from run to run
+  LaunchWatch watch;                         // of launches on several devices; may be null
   const VM *ranked = nullptr;                // of `programs`: the last one that ran on several devices
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 

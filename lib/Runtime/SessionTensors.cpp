@@ -191,6 +191,7 @@ Status Session::State::clearPresets(VM &vm, const VariantDesc &variant) {
 
 Status Session::State::execute(VM &vm, const VariantDesc &variant) {
   vm.keepWindows(windowsKept);
+  vm.watchLaunches(watch);
   if (Status status = vm.run(); !status)
     return status;
   if (vm.hasRanks())

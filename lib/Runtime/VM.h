@@ -50,6 +50,8 @@ public:
   bool hasRanks() const { return isRanked; }
   /// Whether windows keep what they hold from the last run, which did not fail, to the next one.
   void keepWindows(bool keeps) { windowsKept = keeps; }
+  /// What is told of each launch of later runs on several devices; null: nothing.
+  void watchLaunches(LaunchWatch seen) { watch = std::move(seen); }
   /// What ran on which device when, in the last run; null without ranks, and where the device does not measure it.
   const tasks::Trace *rankTrace() const { return ranksTraced.end ? &ranksTraced : nullptr; }
   /// Null without tasks.
@@ -93,6 +95,8 @@ private:
   /// Orders launches of different devices that access the same memory outside of the windows.
   void orderRanks(const pmodel::ModelDesc &model);
   Status runRanks();
+  /// Runs launches and tells `watch` of each.
+  Status runWatched(std::span<const pto_rank_launch> launches);
   void traceRanks(const std::vector<std::pair<double, double>> &seconds);
   /// Launches a step; with what it may overlap, and to its end, where the device looks for races.
   Status launch(const Step &step);
@@ -107,6 +111,7 @@ private:
   std::vector<bool> swapped, secondWritten; // per tensor of the state
   bool replaces = false;
   bool isRanked = false;
+  LaunchWatch watch;
   bool windowsKept = false, windowsHold = false; // hold: what a run has left
   tasks::Trace ranksTraced;
   uint64_t windows = 0; // bytes at the beginning of the workspace

@@ -59,6 +59,26 @@ void VM::orderRanks(const ModelDesc &model) {
   }
 }
 
+Status VM::runWatched(std::span<const pto_rank_launch> launches) {
+  Status copied;
+  auto seen = [&](size_t launch, bool ended) {
+    LaunchMemory memory;
+    for (const pto_arg &part : std::span(launches[launch].args, launches[launch].num_args)) {
+      memory.emplace_back(part.bytes);
+      if (copied)
+        copied = device->copyFromDevice(memory.back().data(), part.address, part.bytes);
+    }
+    if (copied)
+      watch(launch, ended, memory);
+  };
+  if (Status status = device->watchRanks(seen); !status)
+    return status;
+  Status ran = device->runRanks(launches);
+  if (Status status = device->watchRanks(nullptr); !status || !ran)
+    return ran ? status : ran;
+  return copied;
+}
+
 Status VM::runRanks() {
   std::vector<std::byte> zeros(std::min<uint64_t>(windows, uint64_t(1) << 20));
   for (uint64_t at = windowsKept && windowsHold ? windows : 0; at < windows; at += zeros.size())
@@ -78,7 +98,7 @@ Status VM::runRanks() {
   }
   ranksTraced = {};
   windowsHold = false;
-  if (Status status = device->runRanks(launches); !status)
+  if (Status status = watch ? runWatched(launches) : device->runRanks(launches); !status)
     return status;
   windowsHold = true;
   auto seconds = device->rankSeconds(launches.size());

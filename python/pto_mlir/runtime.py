@@ -9,7 +9,7 @@ The model is opened, checked and loaded once; a run starts no process and copies
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -224,6 +224,11 @@ class InferenceSession:
         """Whether windows of a program of several ranks keep what they hold from one run to the next; else they are
         zero when a run begins."""
         self._session.keep_windows(keeps)
+
+    def watch_launches(self, seen: Callable[[int, bool, list[bytes]], None] | None) -> None:
+        """Calls `seen` in later runs in place of a program of several ranks: with the number of each launch, whether it
+        has ended or is about to begin, and the bytes of each pointer that it gets. None: no more."""
+        self._session.watch_launches(seen)
 
     def write_trace(self, path: str | os.PathLike) -> None:
         """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue

@@ -226,6 +226,55 @@ TEST(Ranks, WrongRunsAreRefused) {
   EXPECT_EQ(ranks.run({}), PTO_OK);
 }
 
+TEST(Ranks, AreWatched) {
+  Ranks ranks(1);
+  TestKernel waits(CoreKind::AIV, 1), gives(CoreKind::AIV, 1);
+  waits.add(Pipe::S, isa::WaitCell{cell(0), 2, CellCompare::ge}); // both vector cores notify
+  gives.add(Pipe::S, isa::Li{1, 1}).add(Pipe::S, isa::Notify{cell(0), 1, NotifyMode::add});
+  uint32_t waiting = 0, giving = 0;
+  ASSERT_EQ(ranks.device.load(waits, waiting), PTO_OK);
+  ASSERT_EQ(ranks.device.load(gives, giving), PTO_OK);
+  std::vector<std::pair<size_t, int>> seen;
+  auto note = [](void *user, size_t launch, int ended) {
+    static_cast<std::vector<std::pair<size_t, int>> *>(user)->emplace_back(launch, ended);
+  };
+  const pto_device_api &api = *ranks.device.api;
+  ASSERT_EQ(api.watch_ranks(ranks.device.context, note, &seen), PTO_OK);
+  ASSERT_EQ(ranks.run({{0, waiting}, {1, giving}}), PTO_OK) << ranks.fault.message;
+  // The first one waits while the second one runs.
+  EXPECT_EQ(seen, (std::vector<std::pair<size_t, int>>{{0, 0}, {1, 0}, {1, 1}, {0, 1}}));
+  ASSERT_EQ(api.watch_ranks(ranks.device.context, nullptr, nullptr), PTO_OK);
+  EXPECT_EQ(api.watch_ranks(nullptr, note, &seen), PTO_ERROR_INVALID);
+  seen.clear();
+  ASSERT_EQ(ranks.run({{0, giving}}), PTO_OK);
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST(Ranks, AWatchMayLookAtUnwrittenMemory) {
+  Ranks ranks(1, "checked");
+  struct Look {
+    Ranks &ranks;
+    uint64_t address = 0;
+    std::vector<pto_status> found;
+  } look{ranks};
+  const pto_device_api &api = *ranks.device.api;
+  ASSERT_EQ(api.alloc(ranks.device.context, 64, &look.address), PTO_OK);
+  auto copy = [](void *user, size_t, int) {
+    auto &look = *static_cast<Look *>(user);
+    int32_t value = 0;
+    look.found.push_back(
+        look.ranks.device.api->copy_from_device(look.ranks.device.context, &value, look.address, sizeof value));
+  };
+  uint32_t kernel = 0;
+  ASSERT_EQ(ranks.device.load(ring(1), kernel), PTO_OK);
+  ASSERT_EQ(api.watch_ranks(ranks.device.context, copy, &look), PTO_OK);
+  ASSERT_EQ(ranks.run({{0, kernel}}), PTO_OK) << ranks.fault.message;
+  EXPECT_EQ(look.found, (std::vector<pto_status>{PTO_OK, PTO_OK}));
+  look.found.clear();
+  copy(&look, 0, 0); // a read of the program
+  EXPECT_EQ(look.found, std::vector<pto_status>{PTO_ERROR_INVALID});
+}
+
 TEST(TimedRanks, AWaitTakesUntilTheNotification) {
   Ranks ranks(1, "timing");
   TestKernel waits(CoreKind::AIV, 1), gives(CoreKind::AIV, 1), brief(CoreKind::AIV, 1);

@@ -6,6 +6,7 @@
 #include "pto_mlir/Runtime/DeviceABI.h"
 #include "pto_mlir/Support/Result.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -13,6 +14,11 @@
 #include <vector>
 
 namespace pto_mlir::runtime {
+
+/// The bytes of each pointer of a launch.
+using LaunchMemory = std::vector<std::vector<std::byte>>;
+/// What is told of a launch on one of several devices, before it begins and when it has ended.
+using LaunchWatch = std::function<void(size_t launch, bool ended, const LaunchMemory &memory)>;
 
 /// The engines of pto_profile, by number.
 inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {
@@ -60,6 +66,9 @@ public:
                 const std::vector<int64_t> &scalars = {});
   /// Runs launches on several devices to their end; fails where there is but one device.
   Status runRanks(std::span<const pto_rank_launch> launches);
+  /// Calls `seen` in later `runRanks`, before each launch begins and when it has ended; null: no more. Fails where the
+  /// device does not say so.
+  Status watchRanks(std::function<void(size_t launch, bool ended)> seen);
   /// When each of the `count` launches of the last `runRanks` began and ended, in device seconds since it began;
   /// nothing where the device does not measure its own time.
   Result<std::vector<std::pair<double, double>>> rankSeconds(size_t count);
@@ -96,6 +105,7 @@ private:
   const pto_device_api *api;
   pto_device_context *context = nullptr;
   bool coreByCore = false, coreTimes = false, racesFound = false;
+  std::function<void(size_t, bool)> rankWatch;
   double dispatch = 0;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
   std::unique_ptr<CommandSources> sources;     // where commands come from

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 7
+#define PTO_DEVICE_ABI_VERSION 8
 
 typedef struct pto_device_context pto_device_context;
 
@@ -151,6 +151,12 @@ typedef struct pto_device_api {
   /* When each launch of the last run_ranks began and ended, in device seconds since it began; `count` is the number of
    * launches. Null, or PTO_ERROR_INVALID, where the device does not measure its own time. */
   pto_status (*rank_seconds)(pto_device_context *context, double *begins, double *ends, size_t count);
+  /* Later calls of run_ranks call `seen` on their thread with the number of each launch, before it begins (`ended` 0)
+   * and when it has ended (1). `seen` throws nothing, and may copy from the device; that is no read of the program,
+   * which the checked mode would look at. Null for `seen`: no more. Null, or PTO_ERROR_INVALID, where a run cannot be
+   * watched. */
+  pto_status (*watch_ranks)(pto_device_context *context, void (*seen)(void *user, size_t launch, int ended),
+                            void *user);
 } pto_device_api;
 
 /* The only exported symbol. */

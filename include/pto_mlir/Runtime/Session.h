@@ -103,6 +103,9 @@ public:
   /// Whether windows of a program of several ranks keep what they hold from one run to the next; else they are zero
   /// when a run begins.
   void keepWindows(bool keeps);
+  /// What is told of each launch of later runs of a program of several ranks; null: nothing. Only devices that say when
+  /// a launch begins run then.
+  void watchLaunches(LaunchWatch seen);
   /// Whether runs are recorded for `writeTrace` and `traceReport`.
   bool traced() const;
   /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows,

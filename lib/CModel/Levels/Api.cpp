@@ -96,7 +96,7 @@ pto_status copyFromDevice(pto_device_context *context, void *data, uint64_t addr
   return guarded(context, [&](Device &d) {
     if (!d.memory.contains(address, bytes))
       return d.error(PTO_ERROR_INVALID, "copy of " + std::to_string(bytes) + " bytes leaves its allocation");
-    if (d.observer)
+    if (d.observer && !d.isWatched)
       if (std::string wrong = d.observer->copiesFromDevice(address, bytes); !wrong.empty())
         return d.error(PTO_ERROR_INVALID, std::move(wrong));
     if (bytes > 0)
@@ -172,6 +172,15 @@ pto_status rankSeconds(pto_device_context *context, double *begins, double *ends
   });
 }
 
+pto_status watchRanks(pto_device_context *context, void (*seen)(void *, size_t, int), void *user) {
+  return guarded(context, [&](Device &d) {
+    d.rankWatch = nullptr;
+    if (seen)
+      d.rankWatch = [=](size_t launch, bool ended) { seen(user, launch, ended); };
+    return PTO_OK;
+  });
+}
+
 pto_status profile(pto_device_context *context, pto_profile *out, int reset) {
   return guarded(context, [&](Device &d) {
     if (out)
@@ -219,7 +228,8 @@ const pto_device_api api = {PTO_DEVICE_ABI_VERSION,
                             coreSeconds,
                             runRanks,
                             mayOverlap,
-                            rankSeconds};
+                            rankSeconds,
+                            watchRanks};
 
 } // namespace
 

@@ -244,7 +244,14 @@ pto_status Device::runRanks(std::span<const pto_rank_launch> launches, pto_fault
     return PTO_ERROR_INVALID;
   }
   auto begin = Clock::now();
-  RankGroup group(arch, list, observer.get());
+  RankWatch watch;
+  if (rankWatch)
+    watch = [this](size_t launch, bool ended) {
+      isWatched = true;
+      rankWatch(launch, ended);
+      isWatched = false;
+    };
+  RankGroup group(arch, list, observer.get(), std::move(watch));
   std::optional<Fault> result = group.run();
   std::vector<pto_profile> costs(list.size());
   if (observer)

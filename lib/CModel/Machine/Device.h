@@ -47,6 +47,8 @@ public:
   }
 
   std::unique_ptr<Observer> observer; // null in functional mode
+  RankWatch rankWatch;                // may be null; see watch_ranks in DeviceABI.h
+  bool isWatched = false;             // while rankWatch looks, whose copies are not those of the program
   GlobalMemory memory;
   pto_profile profile{};
   pto_fault fault{};

@@ -6,6 +6,7 @@
 #include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct RankLaunch;
 struct RankTime {
   double begin = 0, end = 0;
 };
+
+/// Who is told of a launch on one of several devices, before it begins and when it has ended.
+using RankWatch = std::function<void(size_t launch, bool ended)>;
 
 /// All calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd. Those
 /// of a kernel with cross-core flags run in groups: all begin, are interleaved, then all end.

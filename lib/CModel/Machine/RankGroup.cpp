@@ -1,14 +1,14 @@
 #include "Machine/RankGroup.h"
 
-#include "Machine/Observer.h"
 #include "Machine/Program.h"
 
 #include <algorithm>
 
 namespace pto_mlir::cmodel {
 
-RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer)
-    : counters(launches.size()), launches(launches), observer(observer), ended(launches.size()) {
+RankGroup::RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer, RankWatch watch)
+    : counters(launches.size()), launches(launches), observer(observer), watch(std::move(watch)),
+      ended(launches.size()) {
   for (size_t i = 0; i < launches.size(); ++i) {
     auto found =
         std::find_if(ranks.begin(), ranks.end(), [&](const Rank &rank) { return rank.number == launches[i].rank; });
@@ -30,6 +30,8 @@ RankGroup::Turn RankGroup::run(Rank &rank) {
   size_t launch = rank.launches[rank.next];
   if (!rank.isRunning && !mayBegin(launch))
     return Turn::Blocked;
+  if (!rank.isRunning && watch)
+    watch(launch, false);
   if (observer)
     observer->rankTurn(launch);
   if (!rank.isRunning)
@@ -52,6 +54,8 @@ RankGroup::Turn RankGroup::run(Rank &rank) {
   }
   if (observer)
     observer->rankLaunchEnd(launch);
+  if (watch)
+    watch(launch, true);
   ended[launch] = true;
   rank.isRunning = false;
   ++rank.next;

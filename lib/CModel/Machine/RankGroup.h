@@ -3,6 +3,7 @@
 #define PTO_MLIR_CMODEL_RANKGROUP_H
 
 #include "Machine/CoreGroup.h"
+#include "Machine/Observer.h"
 
 namespace pto_mlir::cmodel {
 
@@ -18,8 +19,8 @@ struct RankLaunch {
 /// divided, so two runs are the same.
 class RankGroup {
 public:
-  /// `observer` may be null.
-  RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer = nullptr);
+  /// `observer` and `watch` may be null.
+  RankGroup(isa::Arch arch, std::span<const RankLaunch> launches, Observer *observer = nullptr, RankWatch watch = {});
 
   /// The fault, if any, of which `faulted` is the launch. A wait that no device can satisfy is a deadlock.
   std::optional<Fault> run();
@@ -47,6 +48,7 @@ private:
 
   std::span<const RankLaunch> launches;
   Observer *observer;
+  RankWatch watch;
   std::vector<Rank> ranks;
   std::vector<bool> ended; // by launch
   std::optional<Fault> pending;

@@ -40,19 +40,22 @@ json::Object Orchestrator::listed(const Launch &launch) const {
   for (int64_t scalar : launch.scalars)
     scalars.push_back(scalar);
   const ir::Function &function = *launch.kernel->function;
-  TensorRoots roots = tensorRoots(function.body_);
-  std::set<const ir::Var *> written = writtenTensors(function.body_), read = readTensors(function.body_);
+  std::set<const ir::Var *> written = writtenTensors(function.body_), read = readTensors(function.body_),
+                            updated = updatedTensors(function.body_);
   for (const Argument &argument : launch.arguments) {
     const ir::Var *param = function.params_[argument.param].get();
-    bool isWritten = written.count(param) != 0;
+    bool isUpdated = updated.count(param) != 0, isWritten = isUpdated || written.count(param) != 0;
+    const Buffer &buffer = buffers[argument.view.buffer];
+    auto own = std::find(buffer.devices.begin(), buffer.devices.end(), launch.rank);
+    int64_t copy = buffer.pitch * (own - buffer.devices.begin()); // of a window that the launch's device has
     tensors.push_back(json::Object{{"index", int64_t(argument.param)},
                                    {"name", param->name_hint_},
-                                   {"role", !isWritten          ? "input"
-                                            : read.count(param) ? "inout"
-                                                                : "output"},
+                                   {"role", !isWritten                       ? "input"
+                                            : isUpdated || read.count(param) ? "inout"
+                                                                             : "output"},
                                    {"buffer", argument.view.buffer},
                                    {"offset", argument.view.offset},
-                                   {"base", isPort(argument.view.buffer) ? 0 : buffers[argument.view.buffer].offset},
+                                   {"base", isPort(argument.view.buffer) ? 0 : buffer.offset + copy},
                                    {"shape", numbersIn(argument.view.shape)},
                                    {"strides", numbersIn(argument.view.strides)},
                                    {"dtype", llvm::StringRef(argument.view.dtype.Name())},

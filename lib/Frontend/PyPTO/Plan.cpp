@@ -60,6 +60,38 @@ protected:
   }
 };
 
+/// Elements that become something of what they were: signals, and targets of reductions and of atomic additions.
+class UpdateCollector : public ir::IRVisitor {
+public:
+  std::vector<ir::VarPtr> found;
+
+protected:
+  void VisitExpr_(const ir::CallPtr &op) override {
+    ir::OpView view(*op);
+    if (isInPlace(view))
+      add(writtenBy(*op));
+    if (view.row() && view.row()->name.starts_with("comm.") && view.row()->Find("signal") >= 0)
+      add(view.Operand("signal"));
+    ir::IRVisitor::VisitExpr_(op);
+  }
+
+private:
+  static bool isInPlace(const ir::OpView &view) {
+    const auto *row = view.row();
+    if (!row)
+      return false;
+    if (row->Find("atomic") >= 0)
+      return view.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add;
+    if (row->name == "comm.notify")
+      return view.Enum<ir::NotifyOp>("op") == ir::NotifyOp::AtomicAdd;
+    return row->name == "comm.allreduce" || row->name == "comm.broadcast" || row->name == "comm.reduce_scatter";
+  }
+  void add(const ir::ExprPtr &operand) {
+    if (auto var = ir::As<ir::Var>(operand); var && ir::IsA<ir::TensorType>(var->type_))
+      found.push_back(var);
+  }
+};
+
 class RootCollector : public ir::IRVisitor {
 public:
   TensorRoots roots;
@@ -232,6 +264,8 @@ template <typename Collector> static std::set<const ir::Var *> foundRoots(const 
 std::set<const ir::Var *> writtenTensors(const ir::StmtPtr &body) { return foundRoots<WriteCollector>(body); }
 
 std::set<const ir::Var *> readTensors(const ir::StmtPtr &body) { return foundRoots<ReadCollector>(body); }
+
+std::set<const ir::Var *> updatedTensors(const ir::StmtPtr &body) { return foundRoots<UpdateCollector>(body); }
 
 const ir::Var *rootOf(const TensorRoots &roots, const ir::Var *var) {
   for (auto found = roots.find(var); found != roots.end(); found = roots.find(var))

@@ -50,6 +50,8 @@ TensorRoots viewRoots(const pypto::ir::StmtPtr &body);
 std::set<const pypto::ir::Var *> writtenTensors(const pypto::ir::StmtPtr &body);
 /// The tensors that a body reads elements of, by their first variable.
 std::set<const pypto::ir::Var *> readTensors(const pypto::ir::StmtPtr &body);
+/// Those of which some elements become something of what they were, by one operation (an atomic addition, a signal).
+std::set<const pypto::ir::Var *> updatedTensors(const pypto::ir::StmtPtr &body);
 /// The first variable of a chain of results.
 const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var);
 

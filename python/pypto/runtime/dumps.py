@@ -1,5 +1,5 @@
-"""The arguments of each task of a run (`RunConfig.enable_dump_args`): the tasks are run one after another, and before
-and after each of them the tensors that it gets are written down."""
+"""The arguments of each task of a run (`RunConfig.enable_dump_args`): before and after each task the tensors that it
+gets are written down. On one device the tasks run one after another; several ranks run as always, and are watched."""
 
 import json
 import math
@@ -45,11 +45,11 @@ class Dump:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._bin = open(self.folder / "args_dump.bin", "wb")  # noqa: SIM115  (closed by `close`)
 
-    def add(self, task, kernel, stage, tensor, memory):
-        """One tensor of a task; `memory`: the bytes of its buffer."""
+    def add(self, task, kernel, stage, tensor, memory, origin=0):
+        """One tensor of a task; `memory`: the bytes of its buffer, from `origin` on."""
         kind = np.dtype(_stored(tensor["dtype"]))
         strides = [stride * kind.itemsize for stride in tensor["strides"]]
-        begin = tensor["base"] + tensor["offset"] * kind.itemsize
+        begin = begin_of(tensor) - origin
         shape = tuple(tensor["shape"])
         data = np.ndarray(shape, kind, memory.data, begin, strides).tobytes()
         dense = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -82,6 +82,41 @@ class Dump:
 def _stored(name):
     """numpy's type of the bits of an element type."""
     return f"u{getattr(DataType, name).get_byte()}"
+
+
+def begin_of(tensor):
+    """The first byte of a tensor in its buffer."""
+    return tensor["base"] + tensor["offset"] * np.dtype(_stored(tensor["dtype"])).itemsize
+
+
+def run_ranks(compiled, memory, level, folder):
+    """Runs once on several devices, and writes args_dump.json and args_dump.bin for each call of the host level, under
+    `folder`/rank{r}/d{k} for the k-th one on rank r. A window is the device's own copy."""
+    launches, dumps = launches_of(compiled)["launches"], {}
+
+    def seen(number, ended, parts):
+        launch = launches[number]
+        where = launch["rank"], launch["dispatch"]
+        if where not in dumps:
+            dumps[where] = Dump(Path(folder) / f"rank{where[0]}" / f"d{where[1]}")
+        stage = "after_completion" if ended else "before_dispatch"
+        for tensor in launch["tensors"]:
+            if stage not in _WHEN[tensor["role"]] or not (level > 1 or tensor["dumped"]):
+                continue
+            begin = begin_of(tensor)
+            for pointer, part in zip(launch["pointers"], parts, strict=True):
+                if pointer["buffer"] == tensor["buffer"] and 0 <= begin - pointer["offset"] < pointer["bytes"]:
+                    held = np.frombuffer(part, np.uint8)
+                    dumps[where].add(number, launch["kernel"], stage, tensor, held, pointer["offset"])
+                    break
+
+    compiled._session.watch_launches(seen)
+    try:
+        errors.of_run(compiled.program, compiled._session.run_in_place, memory)
+    finally:
+        compiled._session.watch_launches(None)
+        for dump in dumps.values():
+            dump.close()
 
 
 def run(compiled, memory, level, folder):

@@ -60,13 +60,8 @@ def recorded(compiled, wanted, folder):
 
 
 def run(compiled, memory):
-    """Runs once and writes what is recorded into dfx_outputs. ValueError for arguments of several ranks."""
+    """Runs once and writes what is recorded into dfx_outputs."""
     wanted, folder = compiled.recording
-    if wanted.enable_dump_args and getattr(compiled, "ranks", 1) > 1:
-        raise ValueError(
-            f"arguments are recorded on one device, one task after another, and {compiled.name} runs on "
-            f"{compiled.ranks} ranks, which wait for each other"
-        )
     folder = Path(folder or default_folder(compiled.program_name)) / "dfx_outputs"
     folder.mkdir(parents=True, exist_ok=True)
     if wanted.enable_dump_args:
@@ -74,7 +69,8 @@ def run(compiled, memory):
 
         # What is timed as well runs on memory of its own: the run itself is that which is dumped.
         copies = {name: data.copy() for name, data in memory.items()} if wanted.timed() else {}
-        dumper.run(compiled, memory, wanted.enable_dump_args, folder)
+        write = dumper.run_ranks if getattr(compiled, "ranks", 1) > 1 else dumper.run
+        write(compiled, memory, wanted.enable_dump_args, folder)
         memory = copies
     if wanted.timed():
         timed(compiled, memory, wanted, folder)
