@@ -22,9 +22,14 @@ bool sameCommands(const KernelDesc &a, const KernelDesc &b) {
          std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(), same);
 }
 
-/// A name not in `taken`: `name`, else name_2, name_3, ...
-std::string nameBeside(const std::unordered_map<std::string, uint32_t> &taken, const std::string &name) {
-  return freeName(name, [&](const std::string &each) { return taken.count(each) != 0; }, /*first=*/2);
+/// A name not in `taken`: `name`, else name_2, name_3, ... The kernels of thousands of versions have one name:
+/// `numbers` holds the last number that each name was given.
+std::string nameBeside(const std::unordered_map<std::string, uint32_t> &taken,
+                       std::unordered_map<std::string, unsigned> &numbers, const std::string &name) {
+  if (!taken.count(name))
+    return name;
+  unsigned &next = numbers.try_emplace(name, 1).first->second;
+  return freeName(name, [&](const std::string &each) { return taken.count(each) != 0; }, ++next);
 }
 
 /// The weight that contains an argument of a verified program.
@@ -76,7 +81,7 @@ uint32_t ModelAssembler::addKernel(const KernelDesc &kernel) {
     return known->second;
   uint32_t index = model.kernels.size();
   model.kernels.push_back(kernel);
-  model.kernels.back().name = nameBeside(kernelNames, kernel.name);
+  model.kernels.back().name = nameBeside(kernelNames, kernelNumbers, kernel.name);
   kernelNames[model.kernels.back().name] = index;
   return index;
 }
@@ -91,7 +96,7 @@ uint32_t ModelAssembler::addWeight(const WeightDesc &weight, uint64_t hash) {
   }
   uint32_t index = model.weights.size();
   model.weights.push_back(weight);
-  model.weights.back().name = nameBeside(weightNames, weight.name);
+  model.weights.back().name = nameBeside(weightNames, weightNumbers, weight.name);
   weightNames[model.weights.back().name] = index;
   weightHashes.push_back(hash);
   return index;
@@ -196,12 +201,13 @@ Status ModelAssembler::addPrograms(std::shared_ptr<const ModelFile> file, const 
   std::unordered_map<std::string, uint32_t> taken;
   for (const NetDesc &net : model.nets)
     taken[net.name] = 0;
+  std::unordered_map<std::string, unsigned> numbers;
   std::unordered_map<std::string, std::string> names;
   for (size_t program : programs) {
     for (const std::string &name : calledNets(from.programs[program])) {
       if (names.count(name))
         continue;
-      names[name] = nameBeside(taken, name);
+      names[name] = nameBeside(taken, numbers, name);
       taken[names[name]] = 0;
       auto net =
           std::find_if(from.nets.begin(), from.nets.end(), [&](const NetDesc &other) { return other.name == name; });

@@ -62,6 +62,7 @@ private:
   std::vector<Source> sources;
   std::vector<uint64_t> weightHashes;
   std::unordered_map<std::string, uint32_t> kernelNames, weightNames;
+  std::unordered_map<std::string, unsigned> kernelNumbers, weightNumbers; ///< of the next such name
 };
 
 /// Combines all nets and host programs of `paths` into `output`. With `program` the file is a single model that runs

@@ -45,25 +45,30 @@ Slots allocateSlots(Region &body) {
   // Number the steps: every op, and the entry of every block.
   DenseMap<Operation *, unsigned> step;
   DenseMap<Block *, unsigned> entrance;
+  // The blocks at whose entry and end each value is live: few, though the versions of a model have a block each.
+  DenseMap<Value, SmallVector<Block *, 2>> blocksIn, blocksOut;
   unsigned count = 0;
   for (Block &block : body) {
     entrance[&block] = count++;
     for (Operation &op : block)
       step[&op] = count++;
+    const LivenessBlockInfo *info = liveness.getLiveness(&block);
+    for (Value value : info->in())
+      blocksIn[value].push_back(&block);
+    for (Value value : info->out())
+      blocksOut[value].push_back(&block);
   }
   SmallVector<Interval> intervals;
   auto add = [&](Value value, unsigned begin) {
     Interval interval{value, begin, begin + 1, intervals.size()}; // an unused result is written all the same
     for (Operation *user : value.getUsers())
       interval.end = std::max(interval.end, step.lookup(body.findAncestorOpInRegion(*user)));
-    for (Block &block : body) {
-      const LivenessBlockInfo *info = liveness.getLiveness(&block);
-      if (info->isLiveIn(value))
-        interval.begin = std::min(interval.begin, entrance[&block]),
-        interval.end = std::max(interval.end, entrance[&block] + 1);
-      if (info->isLiveOut(value))
-        interval.end = std::max(interval.end, step[&block.back()] + 1);
+    for (Block *block : blocksIn.lookup(value)) {
+      interval.begin = std::min(interval.begin, entrance[block]);
+      interval.end = std::max(interval.end, entrance[block] + 1);
     }
+    for (Block *block : blocksOut.lookup(value))
+      interval.end = std::max(interval.end, step[&block->back()] + 1);
     intervals.push_back(interval);
   };
   for (Block &block : body) {
