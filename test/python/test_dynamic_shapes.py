@@ -357,9 +357,48 @@ def test_what_has_too_many_versions_is_said(tmp_path):
     )
     with pytest.raises(
         UserError,
-        match="'shape' is known at run time only, and the sizes that follow from it make more than 512 versions",
+        match="'shape' is known at run time only, and the sizes that follow from it make more than 512 versions of "
+        "the graph with more than 16384 nodes in all; allow fewer",
     ):
         convert(tmp_path, max_extent=32)
+
+
+def test_more_than_512_values(tmp_path):
+    """The limit is on the nodes of all versions, not on their number."""
+    save(
+        tmp_path / "m.onnx",
+        [node("Reshape", ["x", "shape"], ["y"])],
+        [info("x", F, [64]), info("shape", I, [2])],
+        [info("y", F, ["a", "b"])],
+    )
+    convert(tmp_path, max_extent=64)  # 65 x 65 values, of which those have a version that divide
+    session, x = InferenceSession(str(tmp_path / "m.pmodel")), np.arange(64, dtype=np.float32)
+    for shape in ((1, 64), (64, 1), (16, 4)):
+        feed = {"x": x, "shape": np.array(shape, np.int64)}
+        np.testing.assert_array_equal(session.run(None, feed)[0], x.reshape(shape))
+
+
+def test_what_most_versions_lack_is_said(tmp_path):
+    """None can be: those of a size of 0, which a Resize does not take, and all others without the roi's values."""
+    resize = node("Resize", ["x", "roi", "", "sizes"], ["y"], coordinate_transformation_mode="tf_crop_and_resize")
+    inputs = [info("x", F, [4, 4]), info("roi", F, [4]), info("sizes", I, [2])]
+    save(tmp_path / "m.onnx", [resize], inputs, [info("y", F, ["a", "b"])])
+    with pytest.raises(UserError, match="Resize, opset .*: roi must be constant") as error:
+        convert(tmp_path)
+    assert "got 0" not in str(error.value)
+
+
+def test_a_version_of_a_size_that_cannot_be(tmp_path):
+    """It alone is left out; onnxruntime refuses a size of 0, too."""
+    inputs = [info("x", F, [1, 4]), info("sizes", I, [2])]
+    save(tmp_path / "m.onnx", [node("Resize", ["x", "", "", "sizes"], ["y"])], inputs, [info("y", F, ["a", "b"])])
+    x = RANDOM.standard_normal((1, 4), np.float32)
+    session = check(tmp_path, [{"x": x, "sizes": np.array(sizes)} for sizes in ((1, 7), (3, 1))])
+    empty = {"x": x, "sizes": np.array([1, 0])}
+    with pytest.raises(RuntimeFailure, match="'sizes' has a value that the model was not compiled for"):
+        session.run(None, empty)
+    with pytest.raises(ort.capi.onnxruntime_pybind11_state.Fail):
+        ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, empty)
 
 
 def test_many_versions_are_halved(tmp_path):

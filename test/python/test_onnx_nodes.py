@@ -104,8 +104,8 @@ def test_values_compiled_for():
         helper.make_graph([reshape], "g", infos, [y]), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
     )
     rep = backend.prepare(model)
-    x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    for shape in ([2, 6], [6, 2], [2, 6]):
+    x = np.arange(800, dtype=np.float32).reshape(200, 4)  # more rows than --max_extent
+    for shape in ([2, 400], [400, 2], [2, 400]):
         np.testing.assert_array_equal(rep.run([x, np.array(shape)])[0], x.reshape(shape))
         assert rep.specialised == ["s"]
     np.testing.assert_array_equal(rep.run([x[:2], np.array([8, 1])])[0], x[:2].reshape(8, 1))

@@ -8,9 +8,10 @@
 
 namespace pto_mlir::onnx {
 
-/// Limits on the versions of one model, each of which is compiled: so many in any case; of shapes, which a user lists,
-/// more while all versions together have no more than kVersionNodes nodes.
-inline constexpr unsigned kMaxVersions = 512, kVersionNodes = 1 << 14;
+/// The limit on the versions of one model is what compiling them takes: all together have no more than kVersionNodes
+/// nodes, where there are more than kFewVersions. Above kFewVersions, tensors of the sizes of a run come first where
+/// each operator has a form on them.
+inline constexpr unsigned kFewVersions = 512, kVersionNodes = 1 << 14;
 
 } // namespace pto_mlir::onnx
 

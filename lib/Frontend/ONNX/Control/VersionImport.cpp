@@ -5,6 +5,9 @@
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -27,16 +30,16 @@ static std::vector<Importer::Version> versionsOf(ArrayRef<Importer::Shapes> shap
   return versions;
 }
 
-// Of a tensor of `elements` numbers below `count`; more than kMaxVersions of them when there are too many to list.
+// Of a tensor of `elements` numbers below `count`; more than kVersionNodes of them when there are too many to list.
 static std::vector<Importer::Version> versionsOf(int64_t elements, int64_t count) {
   constexpr int64_t kMostElements = 1 << 10; // also where each has one value only
   if (elements > kMostElements)
-    return std::vector<Importer::Version>(kMaxVersions + 1);
+    return std::vector<Importer::Version>(kVersionNodes + 1);
   std::vector<Importer::Version> versions(1);
-  for (int64_t i = 0; i < elements && versions.size() <= kMaxVersions; ++i) {
+  for (int64_t i = 0; i < elements && versions.size() <= kVersionNodes; ++i) {
     std::vector<Importer::Version> longer;
     for (const Importer::Version &version : versions)
-      for (int64_t value = 0; value < count && longer.size() <= kMaxVersions; ++value) {
+      for (int64_t value = 0; value < count && longer.size() <= kVersionNodes; ++value) {
         longer.push_back(version);
         longer.back().elements.push_back(value);
       }
@@ -66,7 +69,7 @@ public:
         return false;
     importer.builder.setInsertionPointToEnd(here);
     if (good.empty()) {
-      importer.errors.insert(importer.errors.end(), firstErrors.begin(), firstErrors.end());
+      reportMostFrequent();
       return false;
     }
     return choose();
@@ -83,12 +86,11 @@ private:
     }
     importer.numVersions += versions.size();
     importer.versionNodes += versions.size() * list.size();
-    if (importer.numVersions <= kMaxVersions || (set && importer.versionNodes <= kVersionNodes))
+    if (importer.numVersions <= kFewVersions || importer.versionNodes <= kVersionNodes)
       return true;
-    std::string nodes = set ? " with more than " + std::to_string(kVersionNodes) + " nodes in all" : "";
     importer.report("'" + root + "' is known at run time only, and the sizes that follow from it make more than " +
-                    Twine(kMaxVersions) + " versions of the graph" + nodes +
-                    "; allow fewer with a smaller --max_extent, or give the model constants");
+                    Twine(kFewVersions) + " versions of the graph with more than " + Twine(kVersionNodes) +
+                    " nodes in all; allow fewer with a smaller --max_extent, or give the model constants");
     return false;
   }
 
@@ -223,10 +225,16 @@ private:
     importer.builder.setInsertionPointToEnd(here);
     if (!importer.unknown.empty())
       return false;
-    if (firstErrors.empty())
-      firstErrors.assign(importer.errors.begin() + before, importer.errors.end());
+    ++failures[std::vector<std::string>(importer.errors.begin() + before, importer.errors.end())];
     importer.errors.resize(before);
     return true;
+  }
+
+  // No version can be: what most of them lack is what the model lacks, not what is wrong with a size of 0.
+  void reportMostFrequent() {
+    auto most = llvm::max_element(failures, [](auto &a, auto &b) { return a.second < b.second; });
+    if (most != failures.end())
+      importer.errors.insert(importer.errors.end(), most->first.begin(), most->first.end());
   }
 
   std::string textOf(const Version &version) {
@@ -277,7 +285,8 @@ private:
   SmallVector<std::string> outputs;
   SmallVector<std::unique_ptr<Block>> blocks;
   SmallVector<Version> good;
-  std::vector<std::string> firstErrors;
+  llvm::MapVector<std::vector<std::string>, size_t, std::map<std::vector<std::string>, unsigned>>
+      failures; // errors, and how many versions have them
   std::vector<Shapes> choices;
   bool areShapesKnown = true;
 };

@@ -180,10 +180,10 @@ bool Importer::areTooMany(const Graph &graph, const std::string &name) {
     // Inputs of the model can be made constants, and what follows stays on the engines.
     if (!isStatic(numbers.getType()) || isa<BlockArgument>(numbers))
       continue;
-    for (int64_t i = 0; i < type(root.getKey()).getNumElements() && all <= kMaxVersions; ++i)
+    for (int64_t i = 0; i < type(root.getKey()).getNumElements() && all <= kFewVersions; ++i)
       all *= choicesOfEach(numbers);
   }
-  return all > kMaxVersions;
+  return all > kFewVersions;
 }
 
 //===-- Versions -----------------------------------------------------------===//

@@ -35,13 +35,12 @@ static bool hasComputedSizes(Node &node) {
          node.type(1).getShape() == ArrayRef<int64_t>{node.numOutputs()};
 }
 
-// Whether `size` can be cut into as many parts in no more ways than there may be versions: (size + parts - 1) over
-// (parts - 1).
+// Whether `size` can be cut into as many parts in few ways: (size + parts - 1) over (parts - 1).
 static bool hasFewCuts(int64_t size, int64_t parts) {
   int64_t ways = 1;
-  for (int64_t i = 1; i < parts && ways <= kMaxVersions; ++i)
+  for (int64_t i = 1; i < parts && ways <= kFewVersions; ++i)
     ways = ways * (size + i) / i;
-  return ways <= kMaxVersions;
+  return ways <= kFewVersions;
 }
 
 // The host cuts each part, and checks that the sizes add up.
