@@ -2,7 +2,8 @@
 #ifndef PTO_MLIR_LIB_COMPILER_GRAPHKERNEL_H
 #define PTO_MLIR_LIB_COMPILER_GRAPHKERNEL_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "GraphTensors.h"
+
 #include "mlir/IR/Builders.h"
 
 #include <string>
@@ -50,14 +51,16 @@ std::vector<Repeated> repeatedIn(llvm::ArrayRef<PortLaunch> launches);
 /// Adds them to a kernel. With `acrossBlocks` each block takes every so many turn.
 std::string addRepeated(GraphKernel &graph, const Repeated &repeated, bool acrossBlocks);
 
-/// Elements and element type of each `vm.reserve` of a host program that decides what it launches (func.func of the vm
-/// dialect), in the order of a walk. Failure, with an error, where a run decides how many.
-mlir::FailureOr<std::vector<std::pair<int64_t, mlir::Type>>> reservedBy(mlir::func::FuncOp main);
+/// The type of a number on engine S, which has single precision.
+mlir::Type numberType(mlir::Type type);
+/// What an operation of a host program computes of numbers (vm.binary, vm.compare, ..); null for others.
+mlir::Value addNumber(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *op, mlir::ValueRange operands);
 
-/// Adds all that such a program does, and a return: `pointers` are those of its arguments, then of what it reserves,
-/// `output` is one that it writes.
-mlir::LogicalResult addProgram(GraphKernel &graph, mlir::func::FuncOp main, llvm::ArrayRef<unsigned> pointers,
-                               unsigned output, llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> kernelOf);
+/// Adds all that a host program does that decides what it launches (func.func of the vm dialect), and a return:
+/// `pointers` are those of its arguments, then of the slots of its tensors, `output` is one that it writes.
+mlir::LogicalResult addProgram(GraphKernel &graph, mlir::func::FuncOp main, const GraphTensors &tensors,
+                               llvm::ArrayRef<unsigned> pointers, unsigned output,
+                               llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> kernelOf);
 
 } // namespace pto_mlir
 

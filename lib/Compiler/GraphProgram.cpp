@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
@@ -13,29 +14,41 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-/// Op by op; `at` has the pointer of a tensor, the number of a number.
+/// A tensor at hand: which member of its group it is (a number, or null for what is `known`), and from which element on
+/// (null: from the first one).
+struct Held {
+  const GraphTensors::Group *group = nullptr;
+  Value which;
+  int64_t known = 0;
+  Value offset;
+  bool isReserved = false; ///< whichever, it is one of the slot
+
+  /// In how many memories it may lie.
+  size_t memories() const { return which && !isReserved ? group->arguments.size() + (group->slot ? 1 : 0) : 1; }
+};
+
+/// Op by op; `at` has the numbers.
 class ProgramWriter {
 public:
-  ProgramWriter(GraphKernel &graph, func::FuncOp main, Value pointerOfFaults,
-                llvm::function_ref<func::FuncOp(StringRef)> kernelOf)
-      : graph(graph), b(graph.b), loc(graph.loc), main(main), pointerOfFaults(pointerOfFaults), kernelOf(kernelOf) {}
+  ProgramWriter(GraphKernel &graph, func::FuncOp main, const GraphTensors &tensors, ArrayRef<unsigned> pointers,
+                Value pointerOfFaults, llvm::function_ref<func::FuncOp(StringRef)> kernelOf)
+      : graph(graph), b(graph.b), loc(graph.loc), main(main), tensors(tensors), pointers(pointers),
+        pointerOfFaults(pointerOfFaults), kernelOf(kernelOf) {}
 
-  LogicalResult write(ArrayRef<unsigned> pointers) {
-    unsigned next = main.getNumArguments();
+  LogicalResult write() {
     for (BlockArgument argument : main.getArguments())
-      at[argument] = graph.pointer(pointers[argument.getArgNumber()]);
-    main.walk([&](vm::ReserveOp reserve) { at[reserve.getResult()] = graph.pointer(pointers[next++]); });
+      held[argument] = {&tensors.groupOf(argument), {}, tensors.memberOf(argument), {}};
     Block *entry = b.getInsertionBlock();
     for (Block &block : main.getBody()) {
       blocks[&block] =
           &block == &main.getBody().front() ? entry : b.createBlock(&graph.func.getBody(), graph.func.end());
       if (!block.isEntryBlock())
         for (BlockArgument argument : block.getArguments()) {
+          Value number = blocks[&block]->addArgument(typeOf(argument.getType()), loc);
           if (mlir::isa<ShapedType>(argument.getType()))
-            return emitError(argument.getLoc())
-                   << "a loop or branch hands on another tensor than it was given, and a kernel of an operator is "
-                      "compiled for tensors that it knows; write to one tensor, or read by an offset";
-          at[argument] = blocks[&block]->addArgument(typeOf(argument.getType()), loc);
+            held[argument] = {&tensors.groupOf(argument), number, 0, {}};
+          else
+            at[argument] = number;
         }
     }
     b.setInsertionPointToEnd(entry);
@@ -49,8 +62,12 @@ public:
   }
 
 private:
-  /// Engines have numbers of single precision.
-  Type typeOf(Type type) { return type.isF64() ? b.getF32Type() : type; }
+  /// A tensor is handed on as its number.
+  Type typeOf(Type type) {
+    if (mlir::isa<ShapedType>(type))
+      return b.getI64Type();
+    return numberType(type);
+  }
 
   LogicalResult write(Operation &op) {
     loc = op.getLoc();
@@ -64,25 +81,38 @@ private:
           at[constant] = b.create<arith::ConstantOp>(loc, value);
           return success();
         })
-        .Case<vm::BinaryOp, vm::CompareOp, vm::NegateOp, vm::ConvertOp, vm::SelectOp>(
-            [&](auto number) { return result(op, numberOf(number)); })
+        .Case<vm::BinaryOp, vm::CompareOp, vm::NegateOp, vm::ConvertOp, vm::SelectOp>([&](auto number) {
+          bool isTensor = mlir::isa<ShapedType>(number->getResultTypes()[0]);
+          return result(op, isTensor ? Value() : addNumber(b, loc, number, valuesOf(number->getOperands())));
+        })
         .Case<vm::LoadOp>([&](vm::LoadOp load) {
           if (load.getIndices().size() != 1)
             return unknown(op);
-          Value index = b.create<arith::IndexCastOp>(loc, b.getIndexType(), at.at(load.getIndices()[0]));
-          Value pointer = at.at(load.getSource());
-          at[load] =
-              b.create<pto::LoadScalarOp>(loc, cast<pto::PtrType>(pointer.getType()).getElementType(), pointer, index);
+          at[load] = elementOf(load);
           return success();
         })
-        .Case<vm::ViewOp>(
-            [&](vm::ViewOp view) { return result(op, graph.behind(at.at(view.getSource()), at.at(view.getOffset()))); })
-        .Case<vm::ReshapeOp>([&](vm::ReshapeOp reshape) { return result(op, at.at(reshape.getSource())); })
-        .Case<vm::NewOp>([&](vm::NewOp made) { return result(op, outputOf(made)); })
-        .Case<vm::CopyOp>([&](vm::CopyOp copy) {
-          return at.at(copy.getTarget()) == at.at(copy.getSource()) ? success() : unknown(op);
+        .Case<vm::ViewOp>([&](vm::ViewOp view) {
+          Held part = held.at(view.getSource());
+          if (part.offset)
+            return unknown(op);
+          part.offset = at.at(view.getOffset());
+          held[view] = part;
+          return success();
         })
-        .Case<vm::ReserveOp>([&](auto) { return success(); })
+        .Case<vm::ReshapeOp>([&](vm::ReshapeOp reshape) {
+          held[reshape] = held.at(reshape.getSource());
+          return success();
+        })
+        .Case<vm::NewOp>([&](vm::NewOp made) { return write(made); })
+        .Case<vm::CopyOp>([&](vm::CopyOp copy) {
+          const Held &target = held.at(copy.getTarget()), &source = held.at(copy.getSource());
+          bool isSame = !target.which && !source.which && target.known == source.known;
+          return isSame && !target.offset && !source.offset ? success() : unknown(op);
+        })
+        .Case<vm::ReserveOp>([&](vm::ReserveOp reserve) {
+          write(reserve);
+          return success();
+        })
         .Case<vm::SubmitOp>([&](vm::SubmitOp submit) { return write(submit); })
         .Case<vm::AssertOp>([&](vm::AssertOp check) -> LogicalResult {
           if (!matchPattern(check.getCondition(), m_One()))
@@ -90,10 +120,14 @@ private:
           return success();
         })
         .Case<vm::BranchOp>([&](vm::BranchOp branch) {
+          if (handsOnPart(branch))
+            return unknown(op);
           b.create<cf::BranchOp>(loc, blocks.at(branch.getTarget()), valuesOf(branch.getOperands()));
           return success();
         })
         .Case<vm::CondBranchOp>([&](vm::CondBranchOp branch) {
+          if (handsOnPart(branch))
+            return unknown(op);
           b.create<cf::CondBranchOp>(loc, at.at(branch.getCondition()), blocks.at(branch.getTrueTarget()),
                                      valuesOf(branch.getTrueOperands()), blocks.at(branch.getFalseTarget()),
                                      valuesOf(branch.getFalseOperands()));
@@ -116,113 +150,152 @@ private:
     return success();
   }
   SmallVector<Value> valuesOf(ValueRange values) {
-    return llvm::map_to_vector(values, [&](Value value) { return at.at(value); });
+    return llvm::map_to_vector(values, [&](Value value) {
+      return mlir::isa<ShapedType>(value.getType()) ? numberOf(held.at(value)) : at.at(value);
+    });
   }
+  bool handsOnPart(Operation *branch) {
+    return llvm::any_of(branch->getOperands(),
+                        [&](Value value) { return mlir::isa<ShapedType>(value.getType()) && held.at(value).offset; });
+  }
+
+  // --- tensors ---
+
+  /// Which member of its group it is.
+  Value numberOf(const Held &tensor) { return tensor.which ? tensor.which : graph.constant(tensor.known); }
 
   /// An output begins with what a run gives, and is that memory here.
-  Value outputOf(vm::NewOp made) {
+  LogicalResult write(vm::NewOp made) {
     for (Operation *user : made->getUsers())
       if (auto copy = dyn_cast<vm::CopyOp>(user); copy && copy.getTarget() == made.getResult())
-        if (auto given = copy.getSource().getDefiningOp<vm::ReshapeOp>())
-          return at.lookup(given.getSource());
-    return {};
+        if (auto given = copy.getSource().getDefiningOp<vm::ReshapeOp>()) {
+          held[made] = held.at(given.getSource());
+          return success();
+        }
+    return unknown(*made);
   }
 
-  Value numberOf(vm::BinaryOp op) {
-    Value lhs = at.at(op.getLhs()), rhs = at.at(op.getRhs());
-    auto make = [&](auto kind) -> Value { return b.create<decltype(kind)>(loc, lhs, rhs); };
-    StringRef kind = op.getKind();
-#define PTO_BINARY(name, type)                                                                                         \
-  if (kind == name)                                                                                                    \
-    return make(arith::type());
-    PTO_BINARY("iadd", AddIOp)
-    PTO_BINARY("isub", SubIOp)
-    PTO_BINARY("imul", MulIOp)
-    PTO_BINARY("ifloordiv", FloorDivSIOp)
-    PTO_BINARY("imin", MinSIOp)
-    PTO_BINARY("imax", MaxSIOp)
-    PTO_BINARY("iand", AndIOp)
-    PTO_BINARY("ior", OrIOp)
-    PTO_BINARY("ixor", XOrIOp)
-    PTO_BINARY("ishl", ShLIOp)
-    PTO_BINARY("ishr", ShRSIOp)
-    PTO_BINARY("fadd", AddFOp)
-    PTO_BINARY("fsub", SubFOp)
-    PTO_BINARY("fmul", MulFOp)
-    PTO_BINARY("fdiv", DivFOp)
-    PTO_BINARY("fmin", MinimumFOp)
-    PTO_BINARY("fmax", MaximumFOp)
-#undef PTO_BINARY
-    return {};
+  /// The last of its parts that loops have not handed on.
+  void write(vm::ReserveOp reserve) {
+    Value tensor = reserve.getResult();
+    int64_t first = tensors.memberOf(tensor), more = int64_t(tensors.liveAt(tensor).size());
+    Held &made = held[tensor] = {&tensors.groupOf(tensor), {}, first + more, {}, true};
+    if (!matchPattern(reserve.getExtents()[0], m_Constant())) {
+      Value elements = at.at(reserve.getExtents()[0]);
+      graph.faultUnless(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, elements, graph.constant(0)),
+                        pointerOfFaults);
+    }
+    for (int64_t part = first; part < first + more; ++part) {
+      Value isFree = b.create<arith::ConstantIntOp>(loc, 1, 1);
+      for (BlockArgument live : tensors.liveAt(tensor)) {
+        Value other =
+            b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, numberOf(held.at(live)), graph.constant(part));
+        isFree = b.create<arith::AndIOp>(loc, isFree, other);
+      }
+      made.which = b.create<arith::SelectOp>(loc, isFree, graph.constant(part), numberOf(made));
+    }
   }
-  Value numberOf(vm::CompareOp op) {
-    Value lhs = at.at(op.getLhs()), rhs = at.at(op.getRhs());
-    if (mlir::isa<FloatType>(lhs.getType()))
-      return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate(op.getPredicate()), lhs, rhs);
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate(op.getPredicate()), lhs, rhs);
+
+  Value inArgument(const Held &tensor, size_t number) {
+    return behind(graph.pointer(pointers[tensor.group->arguments[number].getArgNumber()]), tensor.offset);
   }
-  Value numberOf(vm::NegateOp op) { return b.create<arith::NegFOp>(loc, at.at(op.getOperand())); }
-  Value numberOf(vm::SelectOp op) {
-    if (mlir::isa<ShapedType>(op.getResult().getType()))
-      return {};
-    return b.create<arith::SelectOp>(loc, at.at(op.getCondition()), at.at(op.getLhs()), at.at(op.getRhs()));
+  Value inSlot(const Held &tensor) {
+    Value part = graph.constant(tensor.known * tensor.group->part);
+    if (tensor.which)
+      part = b.create<arith::MulIOp>(loc, tensor.which, graph.constant(tensor.group->part));
+    Value slot = graph.pointer(pointers[main.getNumArguments() + *tensor.group->slot]);
+    return behind(graph.behind(slot, part), tensor.offset);
   }
-  Value numberOf(vm::ConvertOp op) {
-    Value value = at.at(op.getOperand());
-    Type from = value.getType(), to = typeOf(op.getResult().getType());
-    if (from == to)
-      return value;
-    if (mlir::isa<FloatType>(from) && mlir::isa<IntegerType>(to))
-      return b.create<arith::FPToSIOp>(loc, to, value);
-    if (mlir::isa<IntegerType>(from) && mlir::isa<FloatType>(to))
-      return b.create<arith::SIToFPOp>(loc, to, value);
-    if (!mlir::isa<IntegerType>(from) || !mlir::isa<IntegerType>(to))
-      return {};
-    if (from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
-      return b.create<arith::TruncIOp>(loc, to, value);
-    if (op.getIsUnsigned())
-      return b.create<arith::ExtUIOp>(loc, to, value);
-    return b.create<arith::ExtSIOp>(loc, to, value);
+  Value behind(Value pointer, Value offset) { return offset ? graph.behind(pointer, offset) : pointer; }
+
+  /// Calls `made` with the tensor's pointer, once for each memory that it may lie in. What it gives, if anything, is
+  /// the result.
+  Value choose(const Held &tensor, Type result, llvm::function_ref<Value(Value)> made, size_t from = 0) {
+    const GraphTensors::Group &group = *tensor.group;
+    size_t inSlots = group.slot ? 1 : 0;
+    if (!tensor.which)
+      return made(tensor.known < group.parts ? inSlot(tensor) : inArgument(tensor, size_t(tensor.known - group.parts)));
+    auto here = [&] { return made(from < inSlots ? inSlot(tensor) : inArgument(tensor, from - inSlots)); };
+    if (from + 1 == tensor.memories())
+      return here();
+    Value limit = graph.constant(group.parts + int64_t(from - inSlots));
+    Value isHere = from < inSlots ? b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, tensor.which,
+                                                            graph.constant(group.parts))
+                                  : b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, tensor.which, limit);
+    auto branch = b.create<scf::IfOp>(loc, result ? TypeRange(result) : TypeRange(), isHere, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      b.setInsertionPointToStart(block);
+      Value value = block == branch.thenBlock() ? here() : choose(tensor, result, made, from + 1);
+      if (result)
+        b.create<scf::YieldOp>(loc, value);
+    }
+    return result ? branch.getResult(0) : Value();
+  }
+
+  Value elementOf(vm::LoadOp load) {
+    Value index = b.create<arith::IndexCastOp>(loc, b.getIndexType(), at.at(load.getIndices()[0]));
+    Type element = load.getResult().getType();
+    return choose(held.at(load.getSource()), element,
+                  [&](Value pointer) { return b.create<pto::LoadScalarOp>(loc, element, pointer, index); });
+  }
+
+  /// A launch, for each way to choose the memory of its tensors.
+  std::string launch(func::FuncOp kernel, ValueRange rest, SmallVector<Value> &given) {
+    if (rest.empty())
+      return graph.run(kernel, given);
+    std::string problem;
+    auto add = [&](Value value) {
+      given.push_back(value);
+      if (std::string found = launch(kernel, rest.drop_front(), given); !found.empty())
+        problem = std::move(found);
+      given.pop_back();
+      return Value();
+    };
+    if (mlir::isa<ShapedType>(rest.front().getType()))
+      choose(held.at(rest.front()), {}, add);
+    else
+      add(at.at(rest.front()));
+    return problem;
   }
 
   LogicalResult write(vm::SubmitOp submit) {
     StringRef name = submit.getCallee();
     name.consume_front("device.");
-    std::string problem = graph.run(kernelOf(name), valuesOf(submit.getArguments()));
+    size_t forms = 1;
+    for (Value argument : submit.getArguments())
+      if (mlir::isa<ShapedType>(argument.getType()))
+        forms *= held.at(argument).memories();
+    if (forms > kMostForms)
+      return submit.emitError() << "loops and branches hand on tensors that may lie in " << forms
+                                << " ways in memory, and the kernel would be written as often; copy those of the "
+                                   "caller into tensors of your own first";
+    SmallVector<Value> given;
+    std::string problem = launch(kernelOf(name), submit.getArguments(), given);
     return problem.empty() ? success() : submit.emitError(problem);
   }
 
   GraphKernel &graph;
   OpBuilder &b;
   Location &loc;
+  static constexpr size_t kMostForms = 16;
+
   func::FuncOp main;
+  const GraphTensors &tensors;
+  ArrayRef<unsigned> pointers;
   Value pointerOfFaults;
   llvm::function_ref<func::FuncOp(StringRef)> kernelOf;
   DenseMap<Value, Value> at;
+  DenseMap<Value, Held> held;
   DenseMap<Block *, Block *> blocks;
 };
 
 } // namespace
 
-FailureOr<std::vector<std::pair<int64_t, Type>>> reservedBy(func::FuncOp main) {
-  std::vector<std::pair<int64_t, Type>> reserved;
-  WalkResult all = main.walk([&](vm::ReserveOp reserve) -> WalkResult {
-    APInt elements;
-    if (reserve.getExtents().size() != 1 || !matchPattern(reserve.getExtents()[0], m_ConstantInt(&elements)))
-      return reserve.emitError("makes a tensor of a size that a run decides; a kernel of an operator has its memory "
-                               "when it is compiled");
-    reserved.emplace_back(elements.getSExtValue(),
-                          cast<RankedTensorType>(reserve.getResult().getType()).getElementType());
-    return WalkResult::advance();
-  });
-  if (all.wasInterrupted())
-    return failure();
-  return reserved;
-}
-
-LogicalResult addProgram(GraphKernel &graph, func::FuncOp main, ArrayRef<unsigned> pointers, unsigned output,
+LogicalResult addProgram(GraphKernel &graph, func::FuncOp main, const GraphTensors &tensors,
+                         ArrayRef<unsigned> pointers, unsigned output,
                          llvm::function_ref<func::FuncOp(StringRef)> kernelOf) {
-  return ProgramWriter(graph, main, graph.pointer(output), kernelOf).write(pointers);
+  return ProgramWriter(graph, main, tensors, pointers, graph.pointer(output), kernelOf).write();
 }
 
 } // namespace pto_mlir

@@ -228,19 +228,19 @@ private:
       if (isOutput)
         cleared.push_back({pointers.back(), type.getNumElements()});
     }
-    auto reserved = reservedBy(program);
-    if (failed(reserved))
+    FailureOr<GraphTensors> tensors = GraphTensors::of(program);
+    if (failed(tensors))
       return "its memory is not known";
-    for (auto [elements, element] : *reserved) {
+    for (auto [elements, element] : tensors->slots) {
       pointers.push_back(taken.number(int64_t(inputs.size() + outputs.size() + into.slots.size()), element));
-      into.slots.push_back({debugString(element), {std::max<int64_t>(1, elements)}});
+      into.slots.push_back({debugString(element), {elements}});
     }
     GraphKernel graph(*module, graphName(*module), program.getLoc(), taken.elements);
     for (auto [pointer, elements] : cleared)
       graph.clear(graph.pointer(pointer), elements);
     if (cleared.empty())
       return "it writes no output";
-    if (failed(addProgram(graph, program, pointers, cleared.front().first,
+    if (failed(addProgram(graph, program, *tensors, pointers, cleared.front().first,
                           [&](StringRef name) { return kernelOf(name); })))
       return "a run decides what it does";
     return finishGraph(*module, graph, taken, into);

@@ -70,3 +70,85 @@ def power(x: pl.Tensor, count: pl.Tensor, out: pl.InOut[pl.Tensor]):
         with pl.at(level=pl.Level.CORE_GROUP):
             out[:] = pl.add(y, out)
     return out
+
+
+@implements("example::Recurrence")
+@pl.jit
+def recurrence(x: pl.Tensor, count: pl.Tensor, out: pl.Out[pl.Tensor]):
+    """Each value is a product of the last one, plus the one before that: of two tensors of the last turns and one of
+    this one. The first one is the caller's."""
+    before = x
+    with pl.at(level=pl.Level.CORE_GROUP):
+        last = pl.mul(x, 0.5)
+    for _ in pl.range(pl.tensor.read(count, [0])):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            product = pl.matmul(last, x, out_dtype=pl.FP32)
+        with pl.at(level=pl.Level.CORE_GROUP):
+            made = pl.add(product, before)
+        before = last
+        last = made
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out[:] = pl.add(last, before)
+    return out
+
+
+@implements("example::Swap")
+@pl.jit
+def swap(x: pl.Tensor, count: pl.Tensor, out: pl.Out[pl.Tensor]):
+    """Two tensors that change places."""
+    a = pl.create_tensor([32, 64], dtype=pl.FP32)
+    b = pl.create_tensor([32, 64], dtype=pl.FP32)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        a[:] = pl.mul(x, 1.0)
+    with pl.at(level=pl.Level.CORE_GROUP):
+        b[:] = pl.mul(x, 0.0)
+    for _ in pl.range(pl.tensor.read(count, [0])):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            b[:] = pl.add(pl.mul(b, 2.0), a)
+        a, b = b, a
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out[:] = pl.sub(a, b)
+    return out
+
+
+@implements("example::LastMarked")
+@pl.jit
+def last_marked(x: pl.Tensor, marks: pl.Tensor, out: pl.Out[pl.Tensor]):
+    """Of all turns the value of the last one that is marked; each turn has its own."""
+    kept = x
+    for i in pl.range(pl.tensor.read(marks, [0])):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            made = pl.add(x, pl.cast(i, pl.FP32))
+        if pl.tensor.read(marks, [i + 1]) > 0:
+            kept = made
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out[:] = pl.mul(kept, 1.0)
+    return out
+
+
+@implements("example::OneOfTwo", outputs=lambda x, first, second: [TensorSpec((8, x.shape[1]), x.dtype)])
+@pl.jit
+def one_of_two(x: pl.Tensor, first: pl.Tensor, second: pl.Tensor, out: pl.Out[pl.Tensor]):
+    """The part of x that one of two tables names: elements of a tensor that a branch hands on."""
+    table = first
+    if pl.tensor.read(first, [0]) < 0:
+        table = second
+    row = pl.tensor.read(table, [1]) * 8
+    with pl.at(level=pl.Level.CORE_GROUP):
+        out[:] = pl.mul(x[row : row + 8, :], 1.0)
+    return out
+
+
+@implements("example::FirstRows")
+@pl.jit
+def first_rows(x: pl.Tensor, count: pl.Tensor, out: pl.InOut[pl.Tensor]):
+    """So many rows through memory of that size, of 32 at most."""
+    rows = pl.min(pl.tensor.read(count, [0]), 32)
+    kept = pl.create_tensor([rows, 64], dtype=pl.FP32)
+    for i in pl.range(rows):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            kept[i : i + 1, :] = pl.add(x[i : i + 1, :], 1.0)
+    for i in pl.range(rows):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            out[i : i + 1, :] = pl.mul(kept[rows - 1 - i : rows - i, :], 1.0)
+    return out
