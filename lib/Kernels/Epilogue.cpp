@@ -2,6 +2,7 @@
 
 #include "Epilogue.h"
 
+#include "Reshapes.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Kernels/Requantise.h"
 
@@ -56,8 +57,7 @@ bool readsColumns(AffineMap map) {
 bool fitColumns(Value scales) {
   if (isa<BlockArgument>(scales))
     return true;
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(scales.getDefiningOp()))
-    scales = scales.getDefiningOp()->getOperand(0);
+  scales = throughReshapes(scales);
   if (isa<BlockArgument>(scales))
     return true;
   std::optional<top::Weight> weight = top::getConstant(scales);
@@ -119,8 +119,7 @@ bool Epilogue::take(linalg::GenericOp op, Operation **reject) {
 }
 
 LogicalResult Epilogue::takeInit(Operation *root, Value init) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(init.getDefiningOp()))
-    init = init.getDefiningOp()->getOperand(0);
+  init = throughReshapes(init);
   if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
     if (isZero(fill.getInputs()[0]))
       return success();

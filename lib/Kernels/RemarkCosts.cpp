@@ -1,15 +1,16 @@
 //===- RemarkCosts.cpp - the remark-costs pass -----------------------------===//
 
 #include "CheckLaunch.h"
+#include "Reshapes.h"
 #include "pto_mlir/Cost/Bound.h"
 #include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -33,8 +34,7 @@ constexpr size_t kManyLaunches = 3;
 
 /// The result of a launch that `value` is, or a part of it, perhaps in another shape; null if it is none.
 OpResult madeBy(Value value) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
+  value = throughViews(value);
   return value.getDefiningOp<top::LaunchOp>() ? cast<OpResult>(value) : OpResult();
 }
 

@@ -7,6 +7,7 @@
 
 #include "Contraction.h"
 
+#include "../Reshapes.h"
 #include "StridedView.h"
 #include "pto_mlir/Kernels/GroupedConv.h"
 
@@ -20,16 +21,6 @@ using namespace mlir;
 namespace pto_mlir::cube {
 
 namespace {
-
-/// Looks through reshapes: they do not move contiguous data.
-Value throughReshapes(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
 
 bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
 

@@ -2,6 +2,7 @@
 
 #include "OpRole.h"
 
+#include "../Reshapes.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -90,8 +91,6 @@ static OpRole classifyGeneric(linalg::GenericOp op) {
   return OpRole::RowReduction;
 }
 
-static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op); }
-
 // Whether a result of @main is in the memory of `value`.
 static bool holdsResult(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
@@ -108,9 +107,7 @@ bool isView(tensor::ExtractSliceOp slice) {
       !top::getTensorName(slice.getResult()).empty() || !main || main.getName() != "main" ||
       main->hasAttr(top::kSymbolsAttr) || holdsResult(slice.getResult()))
     return false;
-  Value source = slice.getSource();
-  while (isReshape(source.getDefiningOp()))
-    source = source.getDefiningOp()->getOperand(0);
+  Value source = throughReshapes(slice.getSource());
   Operation *producer = source.getDefiningOp();
   if (auto outer = dyn_cast_or_null<tensor::ExtractSliceOp>(producer); outer && isView(outer))
     return true;

@@ -2,6 +2,7 @@
 
 #include "Outline.h"
 
+#include "../Reshapes.h"
 #include "KernelBody.h"
 #include "SameKernel.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -82,11 +83,9 @@ static void noteComputedIndex(top::LaunchOp launch, Operation *op) {
   auto bound = op->getAttrOfType<IntegerAttr>(top::kIndexBoundAttr);
   if (!bound)
     return;
-  Value index = cast<linalg::GenericOp>(op).getDpsInputs()[0], root = index;
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
-    root = root.getDefiningOp()->getOperand(0);
+  Value index = cast<linalg::GenericOp>(op).getDpsInputs()[0];
   auto operand = llvm::find(launch->getOperands(), index);
-  if (root.getDefiningOp<top::LaunchOp>() && operand != launch->operand_end())
+  if (throughReshapes(index).getDefiningOp<top::LaunchOp>() && operand != launch->operand_end())
     launch->setAttr(top::kComputedIndexAttr,
                     DenseI64ArrayAttr::get(launch.getContext(), {operand - launch->operand_begin(), bound.getInt()}));
 }
