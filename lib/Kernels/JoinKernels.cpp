@@ -3,16 +3,18 @@
 // Where one vector kernel alone reads what a cube kernel makes, and can follow it
 // tile by tile, both become one kernel: the cube core of a block puts each tile
 // into a slot in global memory, which L2 holds, and the block's vector cores
-// take it from there while the next one is made.
+// take it from there while the next one is made. Where a product alone reads what a
+// vector kernel makes, and needs it row by row, the vector cores of a block make the
+// rows that its cube core needs. Both may be: vector, cube, vector.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CheckLaunch.h"
-#include "Cube/Handover.h"
-#include "Vector/Panels.h"
+#include "JoinLaunches.h"
+#include "JoinedFunctions.h"
+#include "Reshapes.h"
 
 #include "pto_mlir/Cost/Choice.h"
-#include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
@@ -38,20 +40,12 @@ namespace pto_mlir {
 
 namespace {
 
+using kernels::Producer;
 using vector_kernels::Panels;
 
-/// Slots of a block: one is filled while the other is worked on.
-constexpr int64_t kSlots = 2;
-/// What a tile costs beside its elements, in starts of its instructions: the way from core to core comes on top. Chosen
-/// by benchmarks/sizes.py.
-constexpr double kTileAlone = 3;
-
-/// A way in which the cube kernel makes its result.
-struct Producer {
-  cube::Contraction contraction;
-  cube::CubeTiling tiling;
-  cube::TileShapes shapes;
-};
+/// Of what the kernels take apart, the most that a fed one may: neither estimate is exact. Chosen by
+/// benchmarks/bounds.py.
+constexpr double kFedShare = 0.98;
 
 class JoinKernelsPass : public impl::JoinKernelsBase<JoinKernelsPass> {
 public:
@@ -70,16 +64,41 @@ public:
       for (unsigned input = 0; input < launch.getInputs().size(); ++input)
         if (join(launch, input, symbols, context))
           break;
-    // Kernels whose launches were all joined.
-    llvm::SmallDenseSet<StringAttr> launched;
-    main.walk([&](top::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
-    PTO_DEBUG(replaced.size() << " kernels replaced by joined ones");
-    for (StringAttr name : replaced)
-      if (!launched.contains(name))
-        symbols.erase(symbols.lookup(name));
+    if (images)
+      for (auto launch : llvm::to_vector(main.getBody().front().getOps<top::LaunchOp>()))
+        feed(launch, symbols, context);
+    eraseReplaced(main, symbols);
   }
 
 private:
+  /// What a joined kernel consists of; without `vector` it is the product alone.
+  struct Joined {
+    Producer producer;
+    func::FuncOp cube, vector;
+    unsigned input; ///< of `vector`
+  };
+  /// Of a fed kernel: the slots in front of its outputs, and how many of these the kernel without a feed has.
+  struct Fed {
+    SmallVector<RankedTensorType> slots;
+    unsigned oldSlots;
+  };
+
+  /// Kernels whose launches were all joined.
+  void eraseReplaced(func::FuncOp main, SymbolTable &symbols) {
+    llvm::SmallDenseSet<StringAttr> launched;
+    main.walk([&](top::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    PTO_DEBUG(replaced.size() << " kernels replaced by joined ones");
+    for (StringAttr name : replaced) {
+      if (launched.contains(name))
+        continue;
+      Operation *kernel = symbols.lookup(name);
+      if (auto handover = kernel->getAttrOfType<DictionaryAttr>(cube::kHandoverAttr))
+        for (auto panel : handover.getAs<ArrayAttr>("panels").getAsValueRange<FlatSymbolRefAttr>())
+          symbols.erase(symbols.lookup(panel));
+      symbols.erase(kernel);
+    }
+  }
+
   func::FuncOp kernelOf(top::LaunchOp launch, pto::KernelKind kind, SymbolTable &symbols) {
     auto func = symbols.lookup<func::FuncOp>(launch.getKernel());
     auto attribute = func ? func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr) : pto::KernelKindAttr();
@@ -100,55 +119,28 @@ private:
         (contraction->problem.image && !images))
       return list;
     contraction->problem.cores = numCores;
-    for (const cube::CubeTiling &tiling :
-         cube::rankCubeTilings(contraction->problem, limits(), cube::finalists(*contraction)))
+    for (auto [number, tiling] :
+         llvm::enumerate(cube::rankCubeTilings(contraction->problem, limits(), cube::finalists(*contraction))))
       if (auto shapes = cube::tileShapes(*contraction, tiling))
-        list.push_back({*contraction, tiling, *shapes});
+        list.push_back({*contraction, tiling, *shapes, number});
     return list;
   }
 
-  /// Cycles of a vector core that takes `elements` in so many panels: what it computes beside what it moves, one panel
-  /// after the other, and the first panel's way in and the last one's way out.
-  double vectorCycles(const Panels &panels, double elements, double pieces, double gaps = 1) {
-    const cost::Prices prices(pto::targetOf(getOperation()).name);
-    double compute =
-        panels.operations() * (pieces * prices.operation() + gaps * elements * prices.operationPerElement());
-    double move = pieces * prices.start(cost::Way::ToUB) + elements * panels.bytes() * prices.perByte(cost::Way::ToUB);
-    return std::max(compute, move) + std::min(compute, move) / pieces + prices.start(cost::Way::FromUB);
-  }
-
-  /// Rows of `columns` that are no whole blocks have gaps behind them: instructions work on each by itself.
-  static double gapsOf(int64_t columns, unsigned bytes) {
-    constexpr int64_t kBlock = 32, kRepeat = 256 / sizeof(float);
-    return columns * bytes % kBlock == 0 ? 1 : double(llvm::alignTo(columns, kRepeat)) / double(columns);
-  }
+  kernels::JoinEstimate estimate() { return {pto::targetOf(getOperation()), numCores}; }
 
   /// Cycles of the busiest block of the joined kernel; nothing when it is not faster than the kernels apart, of which
   /// the cube kernel takes `cubeAlone`.
   std::optional<double> joinedCycles(const Producer &producer, const Panels &panels, double cubeAlone) {
-    const pto::Target &target = pto::targetOf(getOperation());
-    const cube::CubeProblem &p = producer.contraction.problem;
-    const cube::TileShapes &shapes = producer.shapes;
-    double lanes = double(target.vectorCores);
-    double all = double(p.outer * p.m * p.n), tile = double(shapes.rows[0] * shapes.columns[0]),
-           tiles = double(shapes.perBlock);
-    double apart = vectorCycles(panels, all / double(lanes * numCores), tiles),
-           beside =
-               vectorCycles(panels, std::min(all, tiles * tile) / lanes, tiles, gapsOf(shapes.columns[0], p.outBytes)),
-           cube = producer.tiling.cycles;
-    double joined = cube::overlapped(cube, beside, tiles);
-    if (joined >= cubeAlone + apart + cost::Prices(target.name).launch())
+    double joined = estimate().followed(producer, panels);
+    if (joined >= cubeAlone + estimate().followerAlone(producer, panels) + estimate().launch())
       return std::nullopt;
     return joined;
   }
 
   /// Joins the launch of a vector kernel with the one that makes its input.
   bool join(top::LaunchOp launch, unsigned input, SymbolTable &symbols, const vector_kernels::PhaseContext &context) {
-    Value value = launch.getInputs()[input];
-    while (value.hasOneUse() && isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    auto source = value.getDefiningOp<top::LaunchOp>();
-    if (!source || !value.hasOneUse() || !launch.getInputs()[input].hasOneUse())
+    top::LaunchOp source = kernels::soleProducer(launch.getInputs()[input]);
+    if (!source)
       return false;
     func::FuncOp cubeKernel = kernelOf(source, pto::KernelKind::cube, symbols),
                  vectorKernel = kernelOf(launch, pto::KernelKind::vector, symbols);
@@ -159,7 +151,8 @@ private:
       joined = makeBest(cubeKernel, vectorKernel, input, symbols, context);
     if (joined.empty())
       return false;
-    replace(source, launch, input, joined, joinedFrom.find(joined)->second);
+    kernels::joinLaunches(source, launch, input, joined,
+                          kernels::handoverSlots(joinedFrom.find(joined)->second.producer, numCores));
     replaced.insert(cubeKernel.getSymNameAttr());
     replaced.insert(vectorKernel.getSymNameAttr());
     return true;
@@ -188,9 +181,13 @@ private:
     Candidate &best = *cost::fewestBytes(
         joined, [](auto &c) { return c.cycles; },
         [](auto &c) { return cube::comparedLoads(c.producer->contraction, c.producer->tiling); });
-    StringAttr name = makeKernel(cubeKernel, vectorKernel, *best.producer, best.panels, symbols);
-    joinedFrom.try_emplace(name, *best.producer);
-    return name;
+    const Producer &producer = *best.producer;
+    func::FuncOp kernel =
+        kernels::copyKernel(cubeKernel, (cubeKernel.getName() + "_" + vectorKernel.getName()).str(), symbols);
+    auto few = producer.contraction.rowsPerSize ? fewRows(producer, best.panels) : std::vector<cube::FewRows>();
+    kernels::addHandover(kernel, producer, best.panels, few, symbols);
+    joinedFrom.try_emplace(kernel.getSymNameAttr(), Joined{producer, cubeKernel, vectorKernel, input});
+    return kernel.getSymNameAttr();
   }
 
   std::optional<Panels> panelsOf(const Producer &producer, func::FuncOp kernel, unsigned input,
@@ -203,105 +200,123 @@ private:
     return panels;
   }
 
-  StringAttr makeKernel(func::FuncOp cubeKernel, func::FuncOp vectorKernel, const Producer &producer, Panels &panels,
-                        SymbolTable &symbols) {
-    Builder b(&getContext());
-    const cube::TileShapes &shapes = producer.shapes;
-    std::string name = (cubeKernel.getName() + "_" + vectorKernel.getName()).str();
-    auto kernel = cast<func::FuncOp>(cubeKernel->clone());
-    kernel.setName(name);
-    StringAttr symbol = symbols.insert(kernel);
-    SmallVector<Attribute> names, steps;
-    SmallVector<int64_t> rowsOf, columnsOf;
-    for (int64_t rows : shapes.rows)
-      for (int64_t columns : shapes.columns) {
-        std::string part = (symbol.getValue() + ".panel").str();
-        if (!names.empty())
-          part += std::to_string(names.size());
-        bool anyRows = rows == cube::kAnyRows;
-        func::FuncOp panel = panels.make(part, anyRows ? shapes.rows[0] : rows, columns, shapes.columns[0], anyRows);
-        names.push_back(FlatSymbolRefAttr::get(symbols.insert(panel)));
-        rowsOf.push_back(rows);
-        columnsOf.push_back(columns);
-      }
-    unsigned others = vectorKernel.getNumArguments() - 1;
-    for (unsigned i = 1; i <= others; ++i)
-      steps.push_back(b.getDenseI64ArrayAttr(panels.steps(i)));
-    SmallVector<NamedAttribute> handover = {
-        b.getNamedAttr("panels", b.getArrayAttr(names)),
-        b.getNamedAttr("rows", b.getDenseI64ArrayAttr(rowsOf)),
-        b.getNamedAttr("columns", b.getDenseI64ArrayAttr(columnsOf)),
-        b.getNamedAttr("steps", b.getArrayAttr(steps)),
-        b.getNamedAttr("slots", b.getI64IntegerAttr(kSlots)),
-        b.getNamedAttr("inputs", b.getI64IntegerAttr(others - vectorKernel.getNumResults()))};
-    if (producer.contraction.rowsPerSize)
-      handover.push_back(b.getNamedAttr("few", cube::fewRowsAttr(&getContext(), fewRows(producer, panels))));
-    kernel->setAttr(cube::kHandoverAttr, b.getDictionaryAttr(handover));
-    return symbol;
+  /// Joins the launch of a product, joined already or not, with the one that makes its left operand.
+  void feed(top::LaunchOp launch, SymbolTable &symbols, const vector_kernels::PhaseContext &context) {
+    StringAttr name = launch.getKernelAttr().getAttr();
+    auto known = joinedFrom.find(name);
+    func::FuncOp product =
+        known == joinedFrom.end() ? kernelOf(launch, pto::KernelKind::cube, symbols) : known->second.cube;
+    if (!product)
+      return;
+    const std::vector<Producer> &list = producersOf(product);
+    if (list.empty())
+      return;
+    unsigned left = list.front().contraction.left.arg;
+    top::LaunchOp source = kernels::soleProducer(launch.getInputs()[left]);
+    func::FuncOp feeder =
+        source && source.getNumResults() == 1 ? kernelOf(source, pto::KernelKind::vector, symbols) : func::FuncOp();
+    if (!feeder || changesBetween(source, launch))
+      return;
+    if (source.getScalarsAttr() || launch.getScalarsAttr()) {
+      source.emitRemark("has a launch of its own in front of a product, as its rows are known at run time");
+      return;
+    }
+    StringAttr &fed = pairs[{feeder.getSymNameAttr(), name, left}];
+    if (!fed)
+      fed = makeFed(known == joinedFrom.end() ? Joined{list.front(), product, func::FuncOp(), 0} : known->second, name,
+                    feeder, symbols, context);
+    if (fed.empty())
+      return;
+    const Fed &made = fedFrom.find(fed)->second;
+    kernels::feedLaunch(source, launch, left, fed, made.slots, made.oldSlots);
+    replaced.insert(name);
+    replaced.insert(feeder.getSymNameAttr());
+  }
+
+  /// Whether a launch after `source` writes what `source` reads, as to a state: it must not be read later then.
+  static bool changesBetween(top::LaunchOp source, top::LaunchOp launch) {
+    llvm::SmallDenseSet<Value> read;
+    for (Value input : source.getInputs())
+      read.insert(throughViews(input));
+    for (Operation *op = source->getNextNode(); op && op != launch; op = op->getNextNode())
+      if (auto other = dyn_cast<top::LaunchOp>(op))
+        if (llvm::any_of(other.getInits(), [&](Value init) { return read.contains(throughViews(init)); }))
+          return true;
+    return false;
+  }
+
+  /// The kernel of `product` (named `name`) whose left operand the vector cores make as `feeder` does, of the tiling
+  /// with which it takes the least time; "" when apart is better.
+  StringAttr makeFed(const Joined &product, StringAttr name, func::FuncOp feeder, SymbolTable &symbols,
+                     const vector_kernels::PhaseContext &context) {
+    const cube::CubeProblem &p = product.producer.contraction.problem;
+    auto panels = Panels::of(feeder, feeder.getNumArguments() - 1, p.outer * p.m, p.k, context);
+    if (!panels || (panels->unbrokenRows() && panels->unbrokenRows() % p.m != 0))
+      return StringAttr::get(&getContext(), "");
+    std::vector<FedCandidate> candidates = fedCandidates(product, *panels, context);
+    PTO_DEBUG("@" << feeder.getName() << " in front of @" << name.getValue() << ": " << candidates.size()
+                  << " tilings faster than apart");
+    if (candidates.empty())
+      return StringAttr::get(&getContext(), "");
+    FedCandidate &best = *cost::fewestBytes(
+        candidates, [](auto &c) { return c.cycles; }, [](auto &c) { return c.producer->tiling.loads; });
+    func::FuncOp kernel = kernels::copyKernel(product.cube, (feeder.getName() + "_" + name.getValue()).str(), symbols);
+    Fed fed{{kernels::feedSlots(*best.producer, numCores)}, product.vector ? 1u : 0u};
+    if (best.follower) {
+      kernels::addHandover(kernel, *best.producer, *best.follower, /*few=*/{}, symbols);
+      fed.slots.push_back(kernels::handoverSlots(*best.producer, numCores));
+    }
+    kernels::addFeed(kernel, *best.producer, *panels, symbols);
+    fedFrom.try_emplace(kernel.getSymNameAttr(), fed);
+    return kernel.getSymNameAttr();
+  }
+
+  struct FedCandidate {
+    const Producer *producer;
+    std::optional<Panels> follower;
+    double cycles;
+  };
+
+  /// The tilings of `product` with which it is faster behind its left operand's panels than apart from them.
+  std::vector<FedCandidate> fedCandidates(const Joined &product, const Panels &panels,
+                                          const vector_kernels::PhaseContext &context) {
+    const kernels::JoinEstimate estimate = this->estimate();
+    std::vector<FedCandidate> candidates;
+    double apart = product.producer.tiling.cycles;
+    for (const Producer &producer : producersOf(product.cube)) {
+      std::optional<Panels> follower;
+      if (product.vector && !(follower = panelsOf(producer, product.vector, product.input, context)))
+        continue;
+      double cycles = follower ? estimate.followed(producer, *follower) : producer.tiling.cycles;
+      if (follower && producer.number == product.producer.number)
+        apart = cycles;
+      auto shapes = cube::feedShapes(producer.contraction, producer.tiling);
+      if (!shapes)
+        continue;
+      // The vector cores make all left operands before they follow.
+      double feeds = estimate.feeder(producer, panels);
+      cycles = follower ? cycles + feeds : cube::overlapped(cycles, feeds, double(shapes->perBlock));
+      candidates.push_back({&producer, std::move(follower), cycles});
+    }
+    apart += estimate.feederAlone(product.producer, panels) + estimate.launch();
+    llvm::erase_if(candidates, [&](const FedCandidate &c) { return c.cycles >= kFedShare * apart; });
+    return candidates;
   }
 
   /// Blocks for fewer rows than there may be.
   std::vector<cube::FewRows> fewRows(const Producer &producer, const Panels &panels) {
-    cube::Follower follower = followerOf(producer, panels);
+    cube::Follower follower = estimate().follower(producer, panels);
     return cube::chooseFewRows(producer.contraction.problem, limits(), producer.tiling, &follower);
   }
   double meanLogCycles(const Producer &producer, const Panels &panels) {
-    cube::Follower follower = followerOf(producer, panels);
+    cube::Follower follower = estimate().follower(producer, panels);
     return cube::meanLogCycles(producer.contraction.problem, limits(), producer.tiling, &follower);
-  }
-  cube::Follower followerOf(const Producer &producer, const Panels &panels) {
-    const cube::TileShapes &shapes = producer.shapes;
-    auto tile = double(shapes.rows[0] * shapes.columns[0]);
-    double one = vectorCycles(panels, 0, 1),
-           whole = vectorCycles(panels, tile / double(pto::targetOf(getOperation()).vectorCores), 1);
-    return {kTileAlone * one, (whole - one) / tile};
   }
   cube::CubeLimits limits() { return *cube::cubeLimits(pto::targetOf(getOperation()).name); }
 
-  /// One launch for both: the inputs of the cube kernel, the other ones of the vector kernel, the slots, the outputs.
-  void replace(top::LaunchOp source, top::LaunchOp launch, unsigned input, StringAttr kernel,
-               const Producer &producer) {
-    OpBuilder b(launch);
-    SmallVector<Value> inputs(source.getInputs()), inits;
-    for (auto [i, value] : llvm::enumerate(launch.getInputs()))
-      if (i != input)
-        inputs.push_back(value);
-    inits.push_back(b.create<tensor::EmptyOp>(
-        launch.getLoc(), ArrayRef<int64_t>{numCores * kSlots * producer.shapes.rows[0], producer.shapes.columns[0]},
-        producer.contraction.out.element));
-    llvm::append_range(inits, launch.getInits());
-    auto strings = [](ArrayAttr attr) {
-      return attr ? llvm::to_vector(attr.getAsValueRange<StringAttr>()) : SmallVector<StringRef>();
-    };
-    SmallVector<StringRef> names = strings(launch.getNamesAttr()), layouts = strings(launch.getLayoutsAttr()),
-                           absorbed = strings(source.getAbsorbedAttr());
-    names.resize(launch.getNumResults());
-    layouts.resize(launch.getNumResults());
-    names.insert(names.begin(), "");
-    layouts.insert(layouts.begin(), "");
-    absorbed.append(strings(source.getNamesAttr()));
-    absorbed.append(strings(launch.getAbsorbedAttr()));
-    llvm::erase(absorbed, "");
-    SmallVector<Type> types;
-    for (Value init : inits)
-      types.push_back(init.getType());
-    auto both = b.create<top::LaunchOp>(launch.getLoc(), types, FlatSymbolRefAttr::get(kernel), inputs, inits,
-                                        b.getStrArrayAttr(names), b.getStrArrayAttr(layouts),
-                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr, launch.getScalarsAttr());
-    Value between = launch.getInputs()[input];
-    launch.replaceAllUsesWith(both.getResults().drop_front());
-    launch.erase();
-    while (Operation *op = between.getDefiningOp()) {
-      if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-        break;
-      between = op->getOperand(0);
-      op->erase();
-    }
-    source.erase();
-  }
-
   llvm::DenseMap<StringAttr, std::vector<Producer>> producers;
-  llvm::DenseMap<StringAttr, Producer> joinedFrom; // by the joined kernel
+  llvm::DenseMap<StringAttr, Joined> joinedFrom; // by the joined kernel
+  llvm::DenseMap<StringAttr, Fed> fedFrom;
   struct ByName {
     template <typename T> bool operator()(const T &a, const T &b) const {
       return std::make_tuple(std::get<0>(a).getValue(), std::get<1>(a).getValue(), std::get<2>(a)) <

@@ -151,7 +151,8 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
         (got,) = InferenceSession(str(model)).run(None, feed)
         results.append(got)
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
-        joined = [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
+        # Conversions in front of the product, "generic", do not count.
+        joined = [name for name in launches(model) if re.search(r"k\d+_(?!generic)\w+_k\d+_", name)]
         # On many cores a tile of the scores does not hold a whole row.
         assert len(joined) == (make is not softmax or cores < 24), launches(model)
     assert all(np.array_equal(results[0], other) for other in results[1:])

@@ -64,7 +64,7 @@ def AssignSizes : Pass<"assign-sizes", "::mlir::ModuleOp"> {
 }
 
 def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
-  let summary = "Fuse a cube kernel and the vector kernel that consumes its tiles into a mixed kernel";
+  let summary = "Fuse a cube kernel and the vector kernels that consume its tiles or make its left operand";
   let description = [{
     Fuses a vector kernel that is the only user of a matrix product, and can process
     it in the cube kernel's tiles, where an estimate predicts a gain
@@ -88,12 +88,16 @@ def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
 
     A convolution that uses img2col is fused likewise, unless `images` is false:
     its tiles are runs of outputs.
+
+    A vector kernel whose result is the left operand of one product, row by row, is
+    fused as well, unless `images` is false: the kernel gets `pto.feed`, which names functions that make the
+    rows of one block (`@k0_norm_k1_wide.feed`).
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
            "Blocks per launch; 0: unknown at compile time">,
     Option<"images", "images", "bool", /*default=*/"true",
-           "Also fuse convolutions that use img2col">
+           "Also fuse convolutions that use img2col, and left operands">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

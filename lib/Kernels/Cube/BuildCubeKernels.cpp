@@ -72,12 +72,15 @@ private:
     if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
-    if (contraction->scales &&
-        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.packScales(launch, *contraction); })))
+    const cube::Contraction launched = cube::withFeed(kernel, *contraction, kernel.getNumArguments() - 1);
+    if (launched.scales &&
+        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.packScales(launch, launched); })))
       return failure();
-    if (contraction->packFilter &&
-        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
+    if (launched.packFilter &&
+        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, launched); })))
       return failure();
+    if (kernel->hasAttr(cube::kFeedAttr))
+      return buildJoined(kernel, *contraction, cube::fedTiling(kernel, tilings));
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
     if (takesAnyRows(*contraction))
@@ -154,33 +157,55 @@ private:
                 ->tiling;
   }
 
-  /// @k and @k.vector, for the two kinds of cores.
+  /// @k and @k.vector, for the two kinds of cores, of a kernel with a handover, a feed or both.
   LogicalResult buildJoined(func::FuncOp kernel, const cube::Contraction &contraction, const cube::CubeTiling &tiling) {
     if (!numCores)
       return kernel.emitOpError("was joined for a known number of blocks; build-cube-kernels needs it, too");
-    auto handover = cube::readHandover(kernel, contraction, tiling);
-    if (failed(handover))
+    FailureOr<cube::Handover> handover;
+    FailureOr<cube::Feed> feed;
+    SmallVector<Type> types = pointerTypes(kernel, contraction);
+    unsigned inputs = types.size() - 1;
+    bool follows = kernel->hasAttr(cube::kHandoverAttr), leads = kernel->hasAttr(cube::kFeedAttr);
+    if (follows) {
+      handover = cube::readHandover(kernel, contraction, tiling);
+      if (failed(handover))
+        return failure();
+      types = handover->types;
+      inputs = handover->ring.arg;
+    }
+    cube::Contraction fed = cube::withFeed(kernel, contraction, inputs);
+    if (leads &&
+        failed(feed = cube::readFeed(kernel, contraction, tiling, inputs, types, follows ? &*handover : nullptr)))
       return failure();
     kernel->removeAttr(cube::kHandoverAttr);
+    kernel->removeAttr(cube::kFeedAttr);
     func::FuncOp vector = kernels::addVectorPart(kernel);
-    kernels::clearBody(kernel, handover->types);
-    cube::buildProducer(kernel, contraction, tiling, numCores, *handover);
-    kernels::clearBody(vector, handover->types);
-    cube::buildFollower(vector, contraction, tiling, numCores, *handover);
-    pto::takeKernelSizes(kernel);
-    pto::takeKernelSizes(vector);
-    for (func::FuncOp panel : handover->panels)
+    auto buildPart = [&](func::FuncOp part, decltype(cube::buildCubePart) &build) {
+      kernels::clearBody(part, types);
+      build(part, fed, tiling, numCores, follows ? &*handover : nullptr, leads ? &*feed : nullptr);
+      pto::takeKernelSizes(part);
+    };
+    buildPart(kernel, cube::buildCubePart);
+    buildPart(vector, cube::buildVectorPart);
+    for (func::FuncOp panel : follows ? handover->panels : SmallVector<func::FuncOp>())
+      panel.erase();
+    for (func::FuncOp panel : leads ? feed->panels : SmallVector<func::FuncOp>())
       panel.erase();
     return success();
+  }
+
+  /// Of the arguments of a kernel that is not joined, when it is built.
+  static SmallVector<Type> pointerTypes(func::FuncOp kernel, const cube::Contraction &contraction) {
+    SmallVector<Type> types;
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      types.push_back(pto::PtrType::get(cube::argumentElement(kernel, contraction, i)));
+    return types;
   }
 
   /// Tensor arguments become pointers, results vanish.
   void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction, const cube::CubeTiling &tiling,
                    decltype(cube::buildKernel) &build) {
-    SmallVector<Type> types;
-    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      types.push_back(pto::PtrType::get(cube::argumentElement(kernel, contraction, i)));
-    kernels::clearBody(kernel, types);
+    kernels::clearBody(kernel, pointerTypes(kernel, contraction));
     build(kernel, contraction, tiling, numCores);
   }
 };

@@ -154,22 +154,26 @@ void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers, std::
     e.b.clone(op, mapping);
 }
 
-void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns) {
-  auto pointer = [&](unsigned argument, Ix offset) -> Value {
-    Value base = e.argument(argument);
-    return isConstantIntValue(offset, 0)
-               ? base
-               : e.b.create<pto::AddPtrOp>(e.loc, base.getType(), base, e.value(offset)).getResult();
-  };
-  SmallVector<Value> pointers = {pointer(handover.ring.arg, e.mul(slotRow, handover.ring.cols))};
-  for (auto [argument, steps] : llvm::zip_equal(handover.arguments, handover.steps)) {
-    Ix offset = e.mul(column, steps[0]);
-    for (size_t i = 1; i + 2 < steps.size(); i += 3) {
-      Ix number = e.div(row, steps[i]);
-      offset = e.add(offset, e.mul(steps[i + 1] ? e.rem(number, steps[i + 1]) : number, steps[i + 2]));
-    }
-    pointers.push_back(pointer(argument, offset));
+Value pointerAt(Emitter &e, unsigned argument, Ix offset) {
+  Value base = e.argument(argument);
+  return isConstantIntValue(offset, 0)
+             ? base
+             : e.b.create<pto::AddPtrOp>(e.loc, base.getType(), base, e.value(offset)).getResult();
+}
+
+Ix placeOf(Emitter &e, ArrayRef<int64_t> steps, Ix row, Ix column) {
+  Ix offset = e.mul(column, steps[0]);
+  for (size_t i = 1; i + 2 < steps.size(); i += 3) {
+    Ix number = e.div(row, steps[i]);
+    offset = e.add(offset, e.mul(steps[i + 1] ? e.rem(number, steps[i + 1]) : number, steps[i + 2]));
   }
+  return offset;
+}
+
+void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns) {
+  SmallVector<Value> pointers = {pointerAt(e, handover.ring.arg, e.mul(slotRow, handover.ring.cols))};
+  for (auto [argument, steps] : llvm::zip_equal(handover.arguments, handover.steps))
+    pointers.push_back(pointerAt(e, argument, placeOf(e, steps, row, column)));
   // Sizes that are known choose here, others in the kernel.
   size_t inRow = llvm::count(handover.rows, handover.rows[0]);
   auto inlineNumber = [&](size_t i) { inlinePanel(e, handover.panels[i], pointers, rows); };

@@ -69,6 +69,11 @@ void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore);
 void inlinePanel(Emitter &e, mlir::func::FuncOp panel, llvm::ArrayRef<mlir::Value> pointers,
                  std::optional<Ix> rows = std::nullopt);
 
+/// `offset` elements behind the begin of an argument.
+mlir::Value pointerAt(Emitter &e, unsigned argument, Ix offset);
+/// Where a part begins by what vector_kernels::Panels::steps says.
+Ix placeOf(Emitter &e, llvm::ArrayRef<int64_t> steps, Ix row, Ix column);
+
 /// What the vector cores do with the tile of `rows` x `columns` at (row, column) of
 /// the result, which begins in row `slotRow` of the ring.
 void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns);

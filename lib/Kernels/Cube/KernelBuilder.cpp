@@ -9,7 +9,8 @@
 //             for (tile of K)       L0A, L0B, tmatmul
 //           store from L0C          the epilogue on the way
 //
-// The vector cores of a joined kernel go through the same tiles.
+// The vector cores of a joined kernel go through the same blocks of rows, to make the left operand of each, and then
+// through the same tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +29,16 @@ namespace {
 class KernelBuilder {
 public:
   KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t, int64_t cores,
-                const Handover *handover = nullptr, bool follows = false)
-      : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows) {
+                const Handover *handover = nullptr, const Feed *feed = nullptr, bool follows = false)
+      : e(func), c(c), t(t), p(this->c.problem), handover(handover), feed(feed), follows(follows) {
     e.cores = cores;
+    if (feed)
+      this->c.left = feed->ring.matrix;
     chooseBlocks();
-    left = p.image     ? makeImageSource(e, c, t, !follows)
-           : p.patches ? makePatchSource(e, c, t)
-                       : makePlainSource(e, c, t, m, blockM, !follows);
+    std::function<Ix()> leftRow = feed ? std::function<Ix()>([&] { return fedRow(); }) : nullptr;
+    left = p.image     ? makeImageSource(e, this->c, t, !follows)
+           : p.patches ? makePatchSource(e, this->c, t)
+                       : makePlainSource(e, this->c, t, m, blockM, leftRow, !follows);
     products = c.outerPerSize ? e.mul(e.kernelSize(0), c.outerPerSize) : e.constant(p.outer);
   }
 
@@ -57,8 +61,15 @@ public:
       // Without products to share, a core beyond the grid is beyond the columns.
       Ix coreM = e.rem(core, gridM), coreN = turns ? rest : e.rem(rest, gridN);
       Ix coreOuter = turns ? e.constant(0) : e.div(rest, gridN);
+      if (feed && follows)
+        makeRows(coreOuter, coreM);
+      if (follows && !handover)
+        return;
       share(outerTurn, coreOuter, e.constant(t.grid.outer), products, [&](Ix index) {
         outer = index;
+        bool awaitsAll = feed && !follows && !t.rowsOuter && columnsPerCore() > 1;
+        if (awaitsAll)
+          share(rowTurn, coreM, gridM, left->numBlocks(), [&](Ix) { await(e, pto::Pipe::PIPE_MTE2, feed->ring); });
         auto columns = [&](Emitter::Body body) {
           share(columnTurn, coreN, gridN, columnBlocks, [&](Ix block) {
             enterColumns(block);
@@ -67,6 +78,8 @@ public:
         };
         auto rows = [&](Emitter::Body body) {
           share(rowTurn, coreM, gridM, left->numBlocks(), [&](Ix block) {
+            if (feed && !follows && !awaitsAll)
+              await(e, pto::Pipe::PIPE_MTE2, feed->ring);
             left->enterBlock(outer, block);
             body(block);
           });
@@ -135,13 +148,36 @@ private:
     e.loop(turn.first, e.add(turn.first, turn.trips), run);
   }
 
+  /// Trips before this one.
+  Ix number(const Turn &turn) {
+    bool once = isConstantIntValue(turn.trips, 1);
+    return once ? e.constant(0) : e.sub(turn.index, turn.first);
+  }
+
+  /// Blocks of columns that a core has of each block of rows, at most.
+  int64_t columnsPerCore() const { return ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n); }
+
+  /// The row of the feed's ring where the left operand of this block of rows begins.
+  Ix fedRow() {
+    Ix count = e.add(e.mul(number(outerTurn), rowTurn.trips), number(rowTurn));
+    return cube::slotRow(e, feed->ring, block, count);
+  }
+
+  /// The vector cores' share of the left operands of a core.
+  void makeRows(Ix coreOuter, Ix coreM) {
+    share(outerTurn, coreOuter, e.constant(t.grid.outer), products, [&](Ix index) {
+      outer = index;
+      share(rowTurn, coreM, mostM, left->numBlocks(), [&](Ix block) {
+        left->enterBlock(outer, block);
+        emitFeed(e, *feed, fedRow(), e.add(e.mul(outer, p.m), left->firstRow()), left->rows());
+        raise(e, pto::Pipe::PIPE_MTE3, feed->ring);
+      });
+    });
+  }
+
   /// The row of the ring where the slot of this tile begins: its tiles take the
   /// slots of a block in turn.
   Ix slotRow(Ix row) {
-    auto number = [&](const Turn &turn) {
-      bool once = isConstantIntValue(turn.trips, 1);
-      return once ? e.constant(0) : e.sub(turn.index, turn.first);
-    };
     Ix count = number(outerTurn);
     for (const Turn *turn : {t.rowsOuter ? &rowTurn : &columnTurn, t.rowsOuter ? &columnTurn : &rowTurn})
       count = e.add(e.mul(count, turn->trips), number(*turn));
@@ -256,10 +292,11 @@ private:
   }
 
   Emitter e;
-  const Contraction &c;
+  Contraction c;
   const CubeTiling &t;
   const CubeProblem &p;
   const Handover *handover;
+  const Feed *feed;
   bool follows; ///< for the vector cores
   std::unique_ptr<LeftSource> left;
   Turn outerTurn, columnTurn, rowTurn;
@@ -309,14 +346,14 @@ void buildKernel(func::FuncOp func, const Contraction &contraction, const CubeTi
   KernelBuilder(func, contraction, tiling, cores).run();
 }
 
-void buildProducer(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
-                   const Handover &handover) {
-  KernelBuilder(func, contraction, tiling, cores, &handover).run();
+void buildCubePart(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
+                   const Handover *handover, const Feed *feed) {
+  KernelBuilder(func, contraction, tiling, cores, handover, feed).run();
 }
 
-void buildFollower(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
-                   const Handover &handover) {
-  KernelBuilder(func, contraction, tiling, cores, &handover, /*follows=*/true).run();
+void buildVectorPart(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
+                     const Handover *handover, const Feed *feed) {
+  KernelBuilder(func, contraction, tiling, cores, handover, feed, /*follows=*/true).run();
 }
 
 } // namespace pto_mlir::cube

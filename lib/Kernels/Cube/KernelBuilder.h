@@ -3,7 +3,7 @@
 #ifndef PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 #define PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 
-#include "Handover.h"
+#include "Feed.h"
 
 namespace pto_mlir::cube {
 
@@ -13,12 +13,12 @@ namespace pto_mlir::cube {
 void buildKernel(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores);
 
 /// The two functions of a joined kernel: the same, but for the tiles that go into
-/// the slots of `handover` instead of the output, and what the vector cores do
-/// with them.
-void buildProducer(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
-                   const Handover &handover);
-void buildFollower(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
-                   const Handover &handover);
+/// the slots of `handover` instead of the output, for the left operand that comes from
+/// those of `feed`, and what the vector cores do with them. One of both may be null.
+void buildCubePart(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
+                   const Handover *handover, const Feed *feed);
+void buildVectorPart(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
+                     const Handover *handover, const Feed *feed);
 
 /// The same for a convolution, without img2col: one product per tap of the
 /// window. The operands are those of `buildKernel`; partial sums are added in

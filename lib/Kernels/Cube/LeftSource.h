@@ -15,6 +15,7 @@
 
 #include "Emitter.h"
 
+#include <functional>
 #include <memory>
 
 namespace pto_mlir::cube {
@@ -40,9 +41,9 @@ public:
 };
 
 /// A row-major matrix of `rows` rows in blocks of `blockRows`, loaded ND to NZ; without `loads` only the place of each
-/// block is known.
+/// block is known. `leftRow`, if there is one, says in which row of the operand's argument the current block begins.
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
-                                            Ix rows, Ix blockRows, bool loads = true);
+                                            Ix rows, Ix blockRows, std::function<Ix()> leftRow, bool loads = true);
 
 /// An image slab in L1, read by img2col; without `loads` only the place of each block is known.
 std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,

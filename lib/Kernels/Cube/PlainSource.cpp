@@ -10,8 +10,9 @@ namespace {
 
 class PlainSource : public LeftSource {
 public:
-  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, Ix rows, Ix blockRows, bool loads)
-      : e(e), c(c), t(t), loads(loads), m(rows), blockM(blockRows) {}
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, Ix rows, Ix blockRows, std::function<Ix()> leftRow,
+              bool loads)
+      : e(e), c(c), t(t), leftRow(std::move(leftRow)), loads(loads), m(rows), blockM(blockRows) {}
 
   Ix numBlocks() const override { return e.ceilDiv(m, blockM); }
   int64_t blockRows() const override { return std::min(t.blockM, c.problem.m); }
@@ -22,6 +23,8 @@ public:
     outer = outerIndex;
     first = e.mul(block, blockM);
     blockExtent = e.extent(first, blockM, m);
+    if (loads)
+      firstLeft = leftRow ? leftRow() : e.add(e.rowOf(c.left, outer), first);
     if (t.heldK > 0 && loads) {
       held = tile(e.constant(t.heldK), t.heldK);
       load(e.constant(0), e.constant(t.heldK), held);
@@ -65,25 +68,25 @@ private:
 
   /// Columns [k, k + extent) of this block into `tile`.
   void load(Ix k, Ix extent, Value tile) {
-    Ix row = e.add(e.rowOf(c.left, outer), first);
     Ix col = e.add(e.colOf(c.left, outer), k);
-    e.load(e.part(c.left, row, col, blockExtent, extent), tile);
+    e.load(e.part(c.left, firstLeft, col, blockExtent, extent), tile);
   }
 
   Emitter &e;
   const Contraction &c;
   const CubeTiling &t;
+  std::function<Ix()> leftRow;
   bool loads;
-  Ix m, blockM; ///< rows of one outer index, and of a block
-  Ix outer, first, blockExtent, position;
+  Ix m, blockM;                                      ///< rows of one outer index, and of a block
+  Ix outer, first, firstLeft, blockExtent, position; ///< firstLeft: of the operand's argument
   Value held, panel;
 };
 
 } // namespace
 
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
-                                            Ix rows, Ix blockRows, bool loads) {
-  return std::make_unique<PlainSource>(emitter, contraction, tiling, rows, blockRows, loads);
+                                            Ix rows, Ix blockRows, std::function<Ix()> leftRow, bool loads) {
+  return std::make_unique<PlainSource>(emitter, contraction, tiling, rows, blockRows, std::move(leftRow), loads);
 }
 
 } // namespace pto_mlir::cube

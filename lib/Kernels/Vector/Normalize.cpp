@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Reshapes.h"
 #include "Domain.h"
 #include "Phases.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -129,9 +130,29 @@ bool canMerge(linalg::LinalgOp op, ArrayRef<unsigned> classes, unsigned a, unsig
                       [&](AffineMap map) { return linalg::isDimSequencePreserved(map, sequence); });
 }
 
+/// The class of the last dimension of what the kernel returns into `output`, as it is before its reshapes.
+std::optional<unsigned> returnedColumnClass(BlockArgument output, const Domain &domain) {
+  Operation *ret = output.getOwner()->getTerminator();
+  unsigned firstOutput = output.getOwner()->getNumArguments() - ret->getNumOperands();
+  if (output.getArgNumber() < firstOutput)
+    return std::nullopt;
+  Value value = throughReshapes(ret->getOperand(output.getArgNumber() - firstOutput));
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op)
+    return std::nullopt;
+  AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(value));
+  AffineDimExpr dim = nullptr;
+  if (map.getNumResults() != 0)
+    dim = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return dim ? std::optional(domain.loopClasses(op)[dim.getPosition()]) : std::nullopt;
+}
+
 /// The class of the last dimension of `matrix`, as it is behind its reshapes.
-std::optional<unsigned> columnClass(Value matrix, const Domain &domain) {
-  while (matrix.hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(*matrix.user_begin()))
+std::optional<unsigned> columnClass(BlockArgument argument, const Domain &domain) {
+  if (auto cls = returnedColumnClass(argument, domain))
+    return cls;
+  Value matrix = argument;
+  while (matrix.hasOneUse() && isReshape(*matrix.user_begin()))
     matrix = (*matrix.user_begin())->getResult(0);
   for (OpOperand &use : matrix.getUses())
     if (auto op = dyn_cast<linalg::LinalgOp>(use.getOwner())) {

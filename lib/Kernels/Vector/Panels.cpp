@@ -2,6 +2,7 @@
 
 #include "Panels.h"
 
+#include "../Reshapes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,8 +17,6 @@ namespace pto_mlir::vector_kernels {
 
 /// Of the row of a matrix that has a single one.
 constexpr unsigned kNoClass = std::numeric_limits<unsigned>::max();
-
-static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
 /// Whether the kernel has only elementwise ops and reductions.
 static bool isPlain(func::FuncOp kernel) {
@@ -84,24 +83,54 @@ std::optional<SmallVector<unsigned>> Panels::dimsOf(Value value) const {
   return dims;
 }
 
+namespace {
+/// The reshapes between a kernel's ops and its arguments and results.
+class Reshapes {
+public:
+  Value behind(Value value) {
+    while (value.hasOneUse() && isReshape(*value.user_begin())) {
+      passed.insert(*value.user_begin());
+      value = (*value.user_begin())->getResult(0);
+    }
+    return value;
+  }
+  Value inFrontOf(Value value) {
+    while (isReshape(value.getDefiningOp()) && value.hasOneUse()) {
+      passed.insert(value.getDefiningOp());
+      value = value.getDefiningOp()->getOperand(0);
+    }
+    return value;
+  }
+  bool areAllOf(Block &block) const {
+    return llvm::all_of(block, [&](Operation &op) { return !isReshape(&op) || passed.contains(&op); });
+  }
+
+private:
+  llvm::SmallDenseSet<Operation *> passed;
+};
+} // namespace
+
 bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
   Block &block = body->getBody().front();
   auto ops = llvm::to_vector(block.getOps<linalg::LinalgOp>());
   if (!isPlain(*body) || !readClasses(ops))
     return false;
-
-  llvm::SmallDenseSet<Operation *> boundary;
-  auto endOf = [&](Value value) {
-    while (value.hasOneUse() && isReshape(*value.user_begin())) {
-      boundary.insert(*value.user_begin());
-      value = (*value.user_begin())->getResult(0);
-    }
-    return value;
-  };
-  SmallVector<Value> ends;
+  Reshapes reshapes;
+  SmallVector<Value> ends, returned;
   for (BlockArgument arg : block.getArguments())
-    ends.push_back(endOf(arg));
-  Value matrix = ends[argument];
+    ends.push_back(reshapes.behind(arg));
+  for (Value operand : block.getTerminator()->getOperands())
+    returned.push_back(reshapes.inFrontOf(operand));
+  unsigned firstOutput = ends.size() - returned.size();
+  bool isMade = argument >= firstOutput;
+  Value matrix = isMade ? returned[argument - firstOutput] : ends[argument];
+  if (!isMade)
+    std::rotate(ends.begin(), ends.begin() + argument, ends.begin() + argument + 1);
+  return readMatrix(matrix, rows, columns) && readOps(ops) && readArguments(ends) && readResults(returned) &&
+         reshapes.areAllOf(block);
+}
+
+bool Panels::readMatrix(Value matrix, int64_t rows, int64_t columns) {
   auto type = cast<RankedTensorType>(matrix.getType());
   classes = classesOf.lookup(matrix);
   extents.assign(type.getShape().begin(), type.getShape().end());
@@ -110,74 +139,76 @@ bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
     classes.insert(classes.begin(), kNoClass);
     extents.insert(extents.begin(), 1);
   }
-  if (classes.size() < 2 || extents.back() != columns || type.getNumElements() != rows * columns)
-    return false;
-  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
+  elements = double(rows * columns);
+  return classes.size() >= 2 && extents.back() == columns && type.getNumElements() == rows * columns;
+}
 
+bool Panels::readOps(ArrayRef<linalg::LinalgOp> ops) {
   for (linalg::LinalgOp op : ops) {
-    double elements = 1;
+    double computed = 1;
     for (auto [cls, iterator] : llvm::zip_equal(loopsOf.lookup(op), op.getIteratorTypesArray())) {
       unsigned place = llvm::find(classes, cls) - classes.begin();
       if (place == classes.size())
         return false;
-      elements *= extents[place];
+      computed *= extents[place];
       if (iterator != utils::IteratorType::reduction)
         continue;
-      if (place != columnPlace)
+      if (place != columnPlace())
         return false;
-      wholeRows = true;
+      ++reduced;
     }
     int64_t steps = llvm::count_if(op.getBlock()->without_terminator(),
                                    [](Operation &inner) { return !isa<arith::ConstantOp>(inner); });
-    work += steps * elements / double(rows * columns);
+    work += steps * computed / elements;
   }
+  return true;
+}
 
-  ends.erase(ends.begin() + argument);
-  ends.insert(ends.begin(), matrix);
+bool Panels::readArguments(ArrayRef<Value> ends) {
   for (Value end : ends) {
     auto dims = dimsOf(end);
     if (!dims || (dims->empty() && !end.use_empty()))
       return false;
     arguments.push_back({end, *dims, !end.use_empty()});
-    auto argType = cast<RankedTensorType>(end.getType());
-    moved += double(argType.getNumElements()) * argType.getElementTypeBitWidth() / 8 / double(rows * columns);
+    auto type = cast<RankedTensorType>(end.getType());
+    moved += double(type.getNumElements()) * type.getElementTypeBitWidth() / 8 / elements;
   }
-  for (Value returned : block.getTerminator()->getOperands()) {
-    while (isReshape(returned.getDefiningOp()) && returned.hasOneUse()) {
-      boundary.insert(returned.getDefiningOp());
-      returned = returned.getDefiningOp()->getOperand(0);
-    }
-    auto dims = dimsOf(returned);
+  return true;
+}
+
+bool Panels::readResults(ArrayRef<Value> returned) {
+  for (Value result : returned) {
+    auto dims = dimsOf(result);
     // Panels must store disjoint elements.
-    if (!returned.getDefiningOp<linalg::LinalgOp>() || !dims || dims->size() < rowPlace + 1 || dims->back() < rowPlace)
+    if (!result.getDefiningOp<linalg::LinalgOp>() || !dims || dims->size() < rowPlace() + 1 ||
+        dims->back() < rowPlace())
       return false;
     // Normalization may leave the output alone; it comes back when the kernel of the panel is tiled.
-    Argument &output = arguments[arguments.size() - block.getTerminator()->getNumOperands() + results.size()];
+    Argument &output = arguments[arguments.size() - returned.size() + results.size()];
     if (!output.used)
       output = {output.end, *dims, true};
-    results.push_back(returned);
+    results.push_back(result);
   }
-  return llvm::all_of(block, [&](Operation &op) { return !isReshape(&op) || boundary.contains(&op); });
+  return true;
 }
 
 RankedTensorType Panels::typeOf(ArrayRef<unsigned> dims, Type element, int64_t rows, int64_t columns) const {
   SmallVector<int64_t> shape;
   for (unsigned place : dims)
-    shape.push_back(place + 1 == classes.size() ? columns : place + 2 == classes.size() ? rows : 1);
+    shape.push_back(place == columnPlace() ? columns : place == rowPlace() ? rows : 1);
   return RankedTensorType::get(shape, element);
 }
 
 SmallVector<int64_t> Panels::steps(unsigned i) const {
   const Argument &argument = arguments[i];
-  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
   SmallVector<int64_t> list = {0};
   int64_t stride = 1;
   for (unsigned place : llvm::reverse(argument.dims)) {
-    if (place == columnPlace) {
+    if (place == columnPlace()) {
       list[0] = stride;
     } else {
       int64_t div = 1;
-      for (unsigned later = place + 1; later <= rowPlace; ++later)
+      for (unsigned later = place + 1; later <= rowPlace(); ++later)
         div *= extents[later];
       list.append({div, place == 0 ? 0 : extents[place], stride});
     }
@@ -201,14 +232,13 @@ static void setAnyRows(func::FuncOp panel, int64_t rows, ArrayRef<ArrayRef<unsig
 }
 
 func::FuncOp Panels::make(StringRef name, int64_t rows, int64_t columns, int64_t pitch, bool anyRows) {
-  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
   OpBuilder b(body->getContext());
   SmallVector<Type> argTypes, resultTypes;
   SmallVector<int64_t> pitches;
   for (const Argument &argument : arguments) {
     Type type = argument.end.getType();
     argTypes.push_back(argument.used ? typeOf(argument.dims, getElementTypeOrSelf(type), rows, columns) : type);
-    bool matrix = llvm::is_contained(argument.dims, rowPlace) && llvm::is_contained(argument.dims, columnPlace);
+    bool matrix = llvm::is_contained(argument.dims, rowPlace()) && llvm::is_contained(argument.dims, columnPlace());
     pitches.push_back(!matrix ? 0 : pitches.empty() ? pitch : extents.back());
   }
   for (Value result : results)
