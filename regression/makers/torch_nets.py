@@ -32,7 +32,7 @@ LAYERS, HEADS, HEAD = 4, 4, 64  # of the decoder with a past
 PAST = [(f"past.{i}.{part}", (1, HEADS, 48, HEAD), 0) for i in range(LAYERS) for part in ("key", "value")]
 NETS: dict[str, Net] = {
     "unet": Net("torch_vision", "UNet", [("input", (1, 3, 128, 128), 0)], ["mask"]),
-    "yolo": Net("torch_vision", "Yolo", [("input", (1, 3, 256, 256), 0)], ["boxes", "scores", "classes"]),
+    "yolo": Net("torch_vision", "Yolo", [("input", (1, 3, 256, 256), 0)], ["boxes", "scores", "labels"]),
     "swin3d": Net("torch_vision", "Swin3D", [("input", (1, 3, 8, 64, 64), 0)], ["output"]),
     "diffusion_unet": Net(
         "torch_vision",
