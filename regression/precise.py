@@ -52,15 +52,7 @@ def _by_torch(model, feed) -> dict[str, np.ndarray]:
 def evaluate(path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """All float32 constants, casts and inputs become float64, then onnx's evaluator runs the graph."""
     model = onnx.load(str(path))
-    for tensor in model.graph.initializer:
-        _widen(tensor)
-    for node in model.graph.node:
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.TENSOR:
-                _widen(attribute.t)
-            elif node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
-                attribute.i = TensorProto.DOUBLE
-    del model.graph.value_info[:]
+    _widen_graph(model.graph)
     for info in [*model.graph.input, *model.graph.output]:
         if info.type.tensor_type.elem_type == TensorProto.FLOAT:
             info.type.tensor_type.elem_type = TensorProto.DOUBLE
@@ -73,6 +65,21 @@ def evaluate(path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     names = [o.name for o in model.graph.output]
     inputs = {i.name for i in model.graph.input}
     return dict(zip(names, evaluator.run(names, {n: v for n, v in wide.items() if n in inputs})))
+
+
+def _widen_graph(graph: onnx.GraphProto) -> None:
+    """Its constants and casts, and those of the bodies of If and Loop."""
+    for tensor in graph.initializer:
+        _widen(tensor)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                _widen(attribute.t)
+            elif attribute.type == onnx.AttributeProto.GRAPH:
+                _widen_graph(attribute.g)
+            elif node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.DOUBLE
+    del graph.value_info[:]
 
 
 def _widen(tensor: TensorProto) -> None:

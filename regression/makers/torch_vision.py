@@ -86,6 +86,9 @@ class Yolo(nn.Module):
         head = lambda w, out: nn.Sequential(conv(w, 64), conv(64, 64), nn.Conv2d(64, out, 1))  # noqa: E731
         self.box = nn.ModuleList(head(w, 4 * self.BINS) for w in (c, d, e))
         self.score = nn.ModuleList(head(w, self.CLASSES) for w in (c, d, e))
+        with torch.no_grad():
+            for score in self.score:  # scores of 1 less a rounding of f32 would leave the choice of NMS to roundings
+                score[-1].weight /= 8
         self.register_buffer("bins", torch.arange(self.BINS, dtype=torch.float32))
 
     def features(self, x):
