@@ -39,6 +39,7 @@ void registerCodegenInterfaces(DialectRegistry &registry) {
     attachElementwiseModels(context);
     attachConvertModels(context);
     attachGatherSortModels(context);
+    attachColumnSumModel(context);
     attachElementAccessModels(context);
     attachQueueModels(context);
     attachEventArrayModels(context);

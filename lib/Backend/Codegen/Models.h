@@ -19,6 +19,7 @@ void attachDataMovementModels(mlir::MLIRContext *context);
 void attachElementwiseModels(mlir::MLIRContext *context);
 void attachConvertModels(mlir::MLIRContext *context);
 void attachGatherSortModels(mlir::MLIRContext *context);
+void attachColumnSumModel(mlir::MLIRContext *context);
 void attachScaledModels(mlir::MLIRContext *context);
 void attachElementAccessModels(mlir::MLIRContext *context);
 void attachQueueModels(mlir::MLIRContext *context);

@@ -40,11 +40,13 @@ def PTO_TColMaxOp : PTO_ColReductionOp<"tcolmax", "max">, PTO_Refuses<WIDE>;
 def PTO_TColMinOp : PTO_ColReductionOp<"tcolmin", "min">, PTO_Refuses<WIDE>;
 def PTO_TColProdOp : PTO_ColReductionOp<"tcolprod", "product">, PTO_Refuses<BYTES # WIDE>;
 
-def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCOLSUM">, PTO_Refuses<WIDE>,
+def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor]>, PTO_Insns<["TCOLSUM", "TADD"]>, PTO_Refuses<WIDE>,
       PTO_Cpp<["TCOLSUM($dst, $src)", "TCOLSUM($dst, $src, $tmp, $isBinary)"]> {
   let summary = "dst[0, j] = sum over column j of src";
   let description = [{
-    With scratch memory: `pto.tcolsum ins(%v, %tmp {isBinary = true} : !V, !V) outs(%r : !R)`; the attribute is then mandatory.
+    Rows ascending, rounded at every step. With scratch memory: `pto.tcolsum ins(%v, %tmp {isBinary = true} : !V, !V) outs(%r : !R)`; the
+    attribute is then mandatory. If true, rows 2 i and 2 i + 1 are added, then two sums each, until one is left; the last of an odd number is
+    added to the first sum. That needs a number of valid rows that is known, and a tmp of half as many rows.
   }];
   let arguments = (ins PTO_Src:$src, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, PTO_Dst:$dst, OptionalAttr<BoolAttr>:$isBinary);
   let assemblyFormat = [{
