@@ -37,6 +37,7 @@ SIZES = {
     1: "eos_token_id bos_token_id decoder_start_token_id sep_token_id cls_token_id mask_token_id",
     0: "pad_token_id layerdrop attention_probs_dropout_prob hidden_dropout_prob mask_time_prob",
 }
+LEAST_RANGE = 1e-4  # of weights before training
 TOKENS, SAMPLES, FRAMES = 16, 4000, 128
 VIDEO_FRAMES = {"timesformer": 8, "videomae": 16, "vivit": 32}
 PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder")
@@ -52,6 +53,9 @@ def shrink(config):
     kinds = getattr(config, "layer_types", None)
     if isinstance(kinds, list):
         config.layer_types = (kinds[:1] + kinds[-1:])[:2]
+    # BLIP's weights of images are 1e-10 before training: they would fade out even in f32.
+    if 0 < (getattr(config, "initializer_range", None) or 0) < LEAST_RANGE:
+        config.initializer_range = 0.02
     for name in PARTS:
         if hasattr(getattr(config, name, None), "to_dict"):
             shrink(getattr(config, name))

@@ -3,6 +3,7 @@ Python that exports is a stub, since torch is no dependency of the tests."""
 
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -77,3 +78,15 @@ def test_no_python_to_export(capsys):
     assert "--python names a Python with torch" in capsys.readouterr().err
     assert architectures.main(["--python", sys.executable]) == 1
     assert "cannot export: ModuleNotFoundError" in capsys.readouterr().err
+
+
+def test_weights_that_would_fade_out():
+    """Parts of a configuration whose weights are next to 0 before training get those of the others."""
+    from regression.makers.architectures import shrink
+
+    class Part(SimpleNamespace):
+        to_dict = vars
+
+    config = shrink(Part(initializer_range=0.03, vision_config=Part(initializer_range=1e-10, hidden_size=768)))
+    assert (config.initializer_range, config.vision_config.initializer_range) == (0.03, 0.02)
+    assert config.vision_config.hidden_size == 64
