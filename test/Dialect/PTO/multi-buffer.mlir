@@ -45,6 +45,28 @@ func.func @what_fits(%g: !pto.partition_tensor_view<128x128xf32>, %o: !pto.parti
 
 // -----
 
+// Two tiles of 48 KiB, of which one can be doubled: that of the inner loop, which is loaded more often.
+// CHECK-LABEL: func.func @inner_first
+func.func @inner_first(%g: !pto.partition_tensor_view<96x128xf32>, %o: !pto.partition_tensor_view<96x128xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 96x128xf32>
+    %held = pto.alloc_tile : !pto.tile_buf<vec, 96x128xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<96x128xf32>) outs(%held : !pto.tile_buf<vec, 96x128xf32>)
+    scf.for %j = %c0 to %n step %c1 {
+      // CHECK: pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 96x128xf32>
+      %t = pto.alloc_tile : !pto.tile_buf<vec, 96x128xf32>
+      pto.tload ins(%g : !pto.partition_tensor_view<96x128xf32>) outs(%t : !pto.tile_buf<vec, 96x128xf32>)
+      pto.tstore ins(%t : !pto.tile_buf<vec, 96x128xf32>) outs(%o : !pto.partition_tensor_view<96x128xf32>)
+    }
+    pto.tstore ins(%held : !pto.tile_buf<vec, 96x128xf32>) outs(%o : !pto.partition_tensor_view<96x128xf32>)
+  }
+  return
+}
+
+// -----
+
 // A loop with one trip does not profit.
 // CHECK-LABEL: func.func @one_trip
 func.func @one_trip(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>) {

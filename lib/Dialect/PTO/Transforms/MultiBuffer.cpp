@@ -71,6 +71,13 @@ static bool ordersItself(func::FuncOp func) {
       .wasInterrupted();
 }
 
+static unsigned loopDepth(Operation *op) {
+  unsigned depth = 0;
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    ++depth;
+  return depth;
+}
+
 SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, bool remark) {
   SmallVector<AllocTileOp> doubled;
   if (ordersItself(func))
@@ -88,6 +95,8 @@ SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, b
     if (wantsTwo(alloc))
       candidates.push_back(alloc);
   });
+  // Inner loops first: what they load comes more often.
+  llvm::stable_sort(candidates, [](AllocTileOp a, AllocTileOp b) { return loopDepth(a) > loopDepth(b); });
   for (AllocTileOp alloc : candidates) {
     unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
     int64_t bytes = getAlignedBytes(alloc.getTileType(), arch);

@@ -44,8 +44,9 @@ def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
   let description = [{
     A tile that is allocated in an `scf.for`, is written before it is read in each trip, and is touched by more than one
     engine gets `pto.buffers = 2`, as long as all tiles of the function, so doubled, fit their memory: one engine may then
-    fill a half while another works on the other half. Reserved buffers count as taken. Functions with flags or barriers of
-    their own, and those that give a queue's buffer an address, are left alone.
+    fill a half while another works on the other half. Where not all fit, those of the innermost loops come first.
+    Reserved buffers count as taken. Functions with flags or barriers of their own, and those that give a queue's buffer
+    an address, are left alone.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {
