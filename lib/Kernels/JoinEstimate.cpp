@@ -6,10 +6,6 @@ using namespace mlir;
 
 namespace pto_mlir::kernels {
 
-/// What a tile costs beside its elements, in starts of its instructions: the way from core to core comes on top. Chosen
-/// by benchmarks/sizes.py.
-constexpr double kTileAlone = 3;
-
 /// Rows of `columns` that are no whole blocks have gaps behind them: instructions work on each by itself.
 static double gapsOf(int64_t columns, unsigned bytes) {
   constexpr int64_t kBlock = 32, kRepeat = 256 / sizeof(float);
@@ -59,7 +55,7 @@ double JoinEstimate::feeder(const Producer &producer, const Panels &panels) cons
 
 cube::Follower JoinEstimate::follower(const Producer &producer, const Panels &panels) const {
   double one = vector(panels, 0, 1), whole = vector(panels, tileOf(producer) / lanes, 1);
-  return {kTileAlone * one, (whole - one) / tileOf(producer)};
+  return {one, (whole - one) / tileOf(producer)};
 }
 
 } // namespace pto_mlir::kernels

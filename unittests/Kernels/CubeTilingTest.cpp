@@ -159,6 +159,17 @@ TEST(CubeTiling, FewRowsTakeSmallerBlocksOfTheSameTiles) {
       }
 }
 
+TEST(CubeTiling, SmallNumbersOfRowsKeepBlocksOfTheirOwn) {
+  CubeProblem p = matmul(4096, 384, 1536);
+  p.inBytes = p.outBytes = 2, p.cores = 24;
+  std::vector<FewRows> few = chooseFewRows(p, a3, *chooseCubeTiling(p, a3), nullptr);
+  ASSERT_FALSE(few.empty());
+  EXPECT_LE(few.size(), 6u);
+  EXPECT_LE(few.front().rows, 128);
+  for (size_t i = 1; i < few.size(); ++i)
+    EXPECT_GE(few[i].blockM * few[i].blockN, few.front().blockM * few.front().blockN);
+}
+
 TEST(CubeTiling, TilesForAllNumbersOfRowsSuitFewOnes) {
   // With one block of columns for many rows, few rows leave most cores without work.
   CubeProblem p = matmul(4096, 1536, 384);
@@ -174,7 +185,8 @@ TEST(CubeTiling, TilesForAllNumbersOfRowsSuitFewOnes) {
   // One row has one number of rows.
   CubeProblem row = matmul(1, 384, 384);
   CubeTiling one = *chooseCubeTiling(row, a3);
-  EXPECT_NEAR(std::exp(meanLogCycles(row, a3, one, nullptr)), estimateCycles(row, one, a3), 1e-6);
+  EXPECT_NEAR(std::exp(meanLogCycles(row, a3, one, nullptr)),
+              expectedCycles(row, one, a3, hasOneAccumulator(one, a3)).all, 1e-6);
 }
 
 TEST(CubeTiling, FinalistsDiffer) {

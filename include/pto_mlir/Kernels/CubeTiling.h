@@ -139,6 +139,19 @@ double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
 /// (lib/Cost). Without what a launch costs.
 double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
 
+/// Whether L0C holds only one tile of a product.
+bool hasOneAccumulator(const CubeTiling &tiling, const CubeLimits &limits);
+
+/// Cycles until the last and the first tile is stored.
+struct ExpectedCycles {
+  double all, firstTile;
+};
+
+/// As estimateCycles, without any preference for less traffic: what to compare tilings by of which none is built.
+/// `oneAccumulator`: of the tiles in L0C, which may be larger than the blocks.
+ExpectedCycles expectedCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits,
+                              bool oneAccumulator);
+
 /// Bytes of both operands that all cores of the grid load together.
 double loadedBytes(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
 

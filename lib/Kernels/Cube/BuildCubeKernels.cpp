@@ -145,7 +145,8 @@ private:
       PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles
                     << ", estimated " << (cycles ? *cycles : -1));
       if (cycles && takesAnyRows(contraction))
-        cycles = tiling.cycles * *cycles / cube::estimateCycles(contraction.problem, tiling, limits);
+        cycles = tiling.cycles * *cycles /
+                 cube::expectedCycles(contraction.problem, tiling, limits, cube::hasOneAccumulator(tiling, limits)).all;
       if (cycles)
         estimated.push_back({&tiling, *cycles});
     }

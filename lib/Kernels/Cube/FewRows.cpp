@@ -10,13 +10,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pto_mlir::cube {
 
 namespace {
 
-// Part of the time that smaller blocks may take to be worth it, and most kinds of them.
-constexpr double kWorth = 0.98;
+// Part of the time that smaller blocks may take to be worth it, also as a logarithm, and most kinds of them.
+constexpr double kWorth = 0.98, kChange = 0.02;
 constexpr size_t kMostKinds = 6;
 
 class FewRowsSearch {
@@ -46,7 +47,6 @@ public:
 
   double leastCycles(int64_t rows) const { return cyclesOf(best(rows)); }
 
-private:
   /// Cycles of the busiest core, and of the vector cores that follow it.
   double cyclesOf(const FewRows &blocks) const {
     CubeProblem few = problem;
@@ -57,16 +57,17 @@ private:
     CubeBlocks count = countBlocks(few, t);
     int64_t gridM = std::min(blocks.gridM, count.m);
     t.grid = {1, std::min(problem.cores / gridM, count.n), gridM};
-    double cube = estimateCycles(few, t, limits);
+    ExpectedCycles cube = expectedCycles(few, t, limits, hasOneAccumulator(tiling, limits));
     if (!follower)
-      return cube;
+      return cube.all;
     int64_t rows = std::min(few.m, ceilDiv(count.m, t.grid.m) * t.blockM),
             columns = std::min(few.n, ceilDiv(count.n, t.grid.n) * t.blockN);
     auto tiles = double(ceilDiv(rows, t.blockM) * ceilDiv(columns, t.blockN));
     double vector = tiles * follower->perTile + double(rows * columns) * follower->perElement;
-    return overlapped(cube, vector, tiles);
+    return std::max(vector + cube.firstTile, cube.all + vector / tiles);
   }
 
+private:
   const CubeProblem &problem;
   const CubeLimits &limits;
   const Follower *follower;
@@ -88,6 +89,47 @@ bool sameBlocks(const FewRows &a, const FewRows &b) {
   return a.blockM == b.blockM && a.blockN == b.blockN && a.gridM == b.gridM;
 }
 
+/// A kind for each number of rows, of which `costs` has one row: those of the least sum, where each change from one
+/// number of rows to the next one, and from the greatest one to the last kind, costs kChange; at most kMostKinds
+/// changes.
+std::vector<size_t> cheapestKinds(const std::vector<std::vector<double>> &costs, size_t kinds) {
+  // From the greatest number downward: the least cost so far by the changes and the kind, and the kind above.
+  using Row = std::vector<std::vector<double>>;
+  Row least(kMostKinds + 1, std::vector<double>(kinds, std::numeric_limits<double>::infinity()));
+  least[0][kinds - 1] = 0;
+  std::vector<std::vector<std::vector<size_t>>> above(costs.size());
+  for (size_t i = costs.size(); i-- > 0;) {
+    Row next = least;
+    above[i].assign(kMostKinds + 1, std::vector<size_t>(kinds));
+    for (size_t changes = 0; changes <= kMostKinds; ++changes)
+      for (size_t kind = 0; kind < kinds; ++kind) {
+        double &cost = next[changes][kind];
+        above[i][changes][kind] = kind;
+        if (changes > 0) {
+          const std::vector<double> &before = least[changes - 1];
+          size_t other = std::min_element(before.begin(), before.end()) - before.begin();
+          if (before[other] + kChange < cost)
+            cost = before[other] + kChange, above[i][changes][kind] = other;
+        }
+        cost += costs[i][kind];
+      }
+    least = std::move(next);
+  }
+  size_t changes = 0, kind = 0;
+  for (size_t some = 0; some <= kMostKinds; ++some)
+    for (size_t other = 0; other < kinds; ++other)
+      if (least[some][other] < least[changes][kind])
+        changes = some, kind = other;
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    chosen.push_back(kind);
+    size_t from = above[i][changes][kind];
+    changes -= from != kind;
+    kind = from;
+  }
+  return chosen;
+}
+
 } // namespace
 
 std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
@@ -96,18 +138,33 @@ std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits 
   if (problem.cores == 1)
     return chosen;
   FewRowsSearch search(problem, limits, follower, tiling);
-  for (int64_t rows : someRows(problem.m)) {
-    FewRows blocks = search.best(rows);
-    if (!chosen.empty() && sameBlocks(chosen.back(), blocks))
-      chosen.back().rows = rows;
-    else
-      chosen.push_back(blocks);
+  std::vector<int64_t> rows = someRows(problem.m);
+  std::vector<FewRows> kinds;
+  auto add = [&](const FewRows &blocks) {
+    kinds.erase(std::remove_if(kinds.begin(), kinds.end(), [&](auto &kind) { return sameBlocks(kind, blocks); }),
+                kinds.end());
+    kinds.push_back(blocks);
+  };
+  for (int64_t some : rows)
+    add(search.best(some));
+  add({problem.m, tiling.blockM, tiling.blockN, tiling.grid.m});
+  std::vector<std::vector<double>> costs;
+  for (int64_t some : rows) {
+    std::vector<double> &cost = costs.emplace_back();
+    for (FewRows kind : kinds) {
+      kind.rows = some;
+      cost.push_back(std::log(search.cyclesOf(kind)));
+    }
   }
-  const FewRows all{problem.m, tiling.blockM, tiling.blockN, tiling.grid.m};
-  while (!chosen.empty() && sameBlocks(chosen.back(), all))
+  std::vector<size_t> cheapest = cheapestKinds(costs, kinds.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const FewRows &kind = kinds[cheapest[i]];
+    if (chosen.empty() || !sameBlocks(chosen.back(), kind))
+      chosen.push_back(kind);
+    chosen.back().rows = rows[i];
+  }
+  if (!chosen.empty() && sameBlocks(chosen.back(), kinds.back()))
     chosen.pop_back();
-  if (chosen.size() > kMostKinds)
-    chosen.erase(chosen.begin(), chosen.end() - kMostKinds);
   return chosen;
 }
 

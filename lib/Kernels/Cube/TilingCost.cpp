@@ -87,6 +87,10 @@ bool holdsRightTile(const CubeProblem &problem, const CubeTiling &tiling) {
   return tiling.holdB && tiling.panelK >= problem.k && tiling.baseK >= problem.k;
 }
 
+bool hasOneAccumulator(const CubeTiling &tiling, const CubeLimits &limits) {
+  return 2 * tiling.baseM * tiling.baseN * 4 > limits.l0c;
+}
+
 double imbalance(const CubeProblem &problem, const CubeTiling &tiling) {
   CubeBlocks blocks = countBlocks(problem, tiling);
   Share m(problem.m, blocks.m, tiling.blockM, tiling.grid.m);
@@ -120,6 +124,12 @@ struct Work {
   double product = 0, extract = 0, load = 0, store = 0;
   double firstLoad = 0, firstExtract = 0, lastProduct = 0; // which overlap with nothing
   double loadedBytes = 0;                                  // by all cores
+
+  /// That of the last tile; with one accumulator only no store overlaps the next tile.
+  double lastStore(bool oneAccumulator) const { return oneAccumulator ? store : store / tiles; }
+
+  /// At every step both engines raise a flag and await one.
+  double handOver() const { return 4 * prices.flag() * tiles * double(b.steps); }
 
 private:
   void setProduct() {
@@ -179,14 +189,22 @@ private:
 double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits) {
   Work work(problem, tiling, limits);
   double busiest = std::max({work.product, work.extract, work.load, work.store});
-  // One accumulator only: the store does not overlap the next tile.
-  bool oneAcc = 2 * tiling.baseM * tiling.baseN * 4 > limits.l0c;
   double alone =
-      work.firstLoad + work.firstExtract + work.lastProduct + (oneAcc ? work.store : work.store / work.tiles);
-  // At every step both engines raise a flag and await one.
-  double handOver = 4 * limits.prices.flag() * work.tiles * double(work.b.steps);
-  return busiest + alone + handOver + kRestShare * (work.product + work.extract + work.store) +
+      work.firstLoad + work.firstExtract + work.lastProduct + work.lastStore(hasOneAccumulator(tiling, limits));
+  return busiest + alone + work.handOver() + kRestShare * (work.product + work.extract + work.store) +
          kTrafficShare * work.load;
+}
+
+ExpectedCycles expectedCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits,
+                              bool oneAccumulator) {
+  Work work(problem, tiling, limits);
+  // The other engines begin behind the first load. Columns of A that are held have one buffer: the loads of the next
+  // rows wait for the last products of these.
+  double turns = tiling.heldK ? double(work.m.blocks) : 1, lastTile = std::max(work.product, work.extract) / work.tiles;
+  double busiest = std::max(work.load + (turns - 1) * lastTile,
+                            turns * work.firstLoad + std::max({work.product, work.extract, work.store}));
+  double first = work.firstLoad + work.firstExtract + (std::max(work.product, work.extract) + work.store) / work.tiles;
+  return {busiest + work.firstExtract + work.lastProduct + work.lastStore(oneAccumulator) + 2 * work.handOver(), first};
 }
 
 double loadedBytes(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits) {
