@@ -436,3 +436,31 @@ def test_range_of_floats_follows_from_its_body(tmp_path):
     for numbers in ((0, 5, 1), (1.5, 9, 2), (3, 0, -0.7), (0, -1, 1)):
         feed = {name: np.array(value, np.float32) for name, value in zip("abc", numbers, strict=True)}
         np.testing.assert_array_equal(session.run(None, feed)[0], reference.run(None, feed)[0])
+
+
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_versions_within_versions_that_are_too_many(tmp_path, reduction):
+    """33 x 33 x 33 versions of three computed ends of slices: the host computes at the sizes of the run, and writes
+    rows at computed places, the last ones counted from the end."""
+    ends = [node("ReduceSum", [f"n{i}"], [f"end{i}"], keepdims=1) for i in range(3)]
+    slices = [node("Slice", ["x", "zero", f"end{i}"], [f"part{i}"]) for i in range(3)]
+    save(
+        tmp_path / "m.onnx",
+        [
+            *ends,
+            *slices,
+            node("Concat", ["part0", "part1", "part2"], ["y"], axis=0),
+            node("Slice", ["places", "zero", "end0"], ["rows"]),
+            node("ScatterND", ["x", "rows", "part0"], ["z"], reduction=reduction),
+            node("CumSum", ["part1", "zero"], ["c"], exclusive=1, reverse=1),
+        ],
+        [info("x", F, [32, 3]), info("places", I, [32, 1]), *(info(f"n{i}", I, [2]) for i in range(3))],
+        [info("y", F, ["rows", 3]), info("z", F, [32, 3]), info("c", F, ["sums", 3])],
+        [weight("zero", np.array([0]))],
+    )
+    x = RANDOM.standard_normal((32, 3), np.float32)
+    places = (RANDOM.permutation(32) - 32 * (np.arange(32) % 2))[:, None]
+    numbers = [[(1, 2), (3, 4), (0, 1)], [(16, 16), (5, 0), (9, 9)]]
+    feeds = [{"x": x, "places": places} | {f"n{i}": np.array(n) for i, n in enumerate(each)} for each in numbers]
+    check(tmp_path, feeds, max_extent=32, interpreted=False)
+    assert any("scatter_nd" in reason for reason in convert(tmp_path, max_extent=32)["host_ops"])

@@ -47,7 +47,7 @@ struct Draw {
 /// that a run decides: shape (start, end), unsqueeze and squeeze (axes; rest), flatten (axis), reshape (data, shape;
 /// allowzero), expand (data, shape), slice (data, starts, ends; axes, steps), tile (data, repeats), pad (data, pads,
 /// element; axes, mode), resize (data, scales or sizes, region; sizes, axes, policy and those of top.resize), gather_nd
-/// (batch_dims), scatter_elements (axis, reduction), range (start, limit, delta),
+/// (batch_dims), scatter_elements (axis, reduction), scatter_nd (reduction), range (start, limit, delta),
 /// topk_values and topk_indices of (data, k), argmax and argmin (axis, keepdims, last). Of strings: strings (bytes of
 /// all, their lengths; shape), string_concat (two), string_normalize (strings, stop words; case: none, lower, upper,
 /// case_sensitive), string_split and string_split_counts (strings, one delimiter, empty for white space; maxsplit),

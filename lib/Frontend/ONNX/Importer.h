@@ -200,6 +200,9 @@ private:
   /// Imports the nodes with the host's forms. False, and nothing is changed, where one has none; `reasons` says which.
   bool importAtRunTime(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list,
                        llvm::ArrayRef<std::string> wanted, std::vector<std::string> &reasons);
+  /// importVersions; where versions within versions are too many, importAtRunTime.
+  bool importVersionsOrForms(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list,
+                             const std::string &root, llvm::ArrayRef<std::string> wanted);
   class VersionImport;
   bool importVersions(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, const std::string &root,
                       llvm::ArrayRef<std::string> wanted);
@@ -241,7 +244,8 @@ private:
   unsigned depth = 0;           ///< nesting depth of subgraphs and versions
   std::string unknown;          ///< the tensor required by the last node (need)
   unsigned numVersions = 0;
-  size_t versionNodes = 0; ///< of all versions
+  size_t versionNodes = 0;         ///< of all versions
+  bool areVersionsTooMany = false; ///< they were: the host's forms come first from then on
   llvm::DenseMap<mlir::Value, std::shared_ptr<ShapeSet>> shapeSets;
   llvm::DenseMap<mlir::Value, int64_t> counts;
   llvm::SmallVector<std::unique_ptr<mlir::Block>> dropped; ///< blocks of infeasible versions

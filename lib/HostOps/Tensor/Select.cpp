@@ -135,6 +135,38 @@ Status scatterElements(const TensorCall &call) {
   });
 }
 
+/// Each slice of the updates replaces, or joins, the slice of the data that its row of the indices names.
+Status scatterNd(const TensorCall &call) {
+  const TensorView &data = call.inputs[0], &updates = call.inputs[2];
+  const Shape &places = call.inputs[1].shape;
+  size_t depth = places.empty() ? 0 : size_t(places.back());
+  if (places.empty() || depth > data.shape.size() || updates.type != data.type)
+    return Failure{"the indices name more dimensions than the data have"};
+  Shape inner(data.shape.begin() + int64_t(depth), data.shape.end()), wanted(places.begin(), places.end() - 1);
+  size_t rows = countOf(wanted), slice = countOf(inner);
+  wanted.insert(wanted.end(), inner.begin(), inner.end());
+  if (updates.shape != wanted)
+    return Failure{"the updates do not fit the data"};
+  std::vector<int64_t> indices = load<int64_t>(call.inputs[1]), strides = stridesOf(data.shape), offsets(rows, 0);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t extent = data.shape[i % depth];
+    if (indices[i] < -extent || indices[i] >= extent)
+      return Failure{"an index is " + std::to_string(indices[i]) + ", but dimension " + std::to_string(i % depth) +
+                     " has " + std::to_string(extent) + " elements"};
+    offsets[i / depth] += (indices[i] < 0 ? indices[i] + extent : indices[i]) * strides[i % depth];
+  }
+  std::string reduction = parameter<std::string>(call, "reduction", "none");
+  return withClass(classOf(data.type), [&](auto number) -> Status {
+    using V = decltype(number);
+    std::vector<V> values = load<V>(data), given = load<V>(updates);
+    for (size_t i = 0; i < given.size(); ++i) {
+      V &value = values[size_t(offsets[i / slice]) + i % slice];
+      value = combined(reduction, value, given[i]);
+    }
+    return finish(call, data.shape, [&] { return values; });
+  });
+}
+
 Status scatter(const TensorCall &call) {
   const TensorView &data = call.inputs[0], &updates = call.inputs[2];
   std::vector<int64_t> positions = load<int64_t>(call.inputs[1]);
@@ -160,7 +192,7 @@ Status scatter(const TensorCall &call) {
 bool hasSelection(std::string_view name, size_t inputs) {
   return ((name == "topk_values" || name == "topk_indices") && (inputs == 1 || inputs == 2)) ||
          ((name == "argmax" || name == "argmin") && inputs == 1) || (name == "gather_elements" && inputs == 2) ||
-         ((name == "scatter" || name == "scatter_elements") && inputs == 3);
+         ((name == "scatter" || name == "scatter_elements" || name == "scatter_nd") && inputs == 3);
 }
 
 std::optional<Status> runSelection(const TensorCall &call) {
@@ -174,9 +206,10 @@ std::optional<Status> runSelection(const TensorCall &call) {
     return topK(call, places);
   if (call.inputs.size() == 1)
     return extremumPlace(call);
-  return call.inputs.size() == 2  ? gatherElements(call)
-         : call.name == "scatter" ? scatter(call)
-                                  : scatterElements(call);
+  return call.inputs.size() == 2     ? gatherElements(call)
+         : call.name == "scatter"    ? scatter(call)
+         : call.name == "scatter_nd" ? scatterNd(call)
+                                     : scatterElements(call);
 }
 
 } // namespace pto_mlir::hostops

@@ -88,6 +88,7 @@ private:
     importer.versionNodes += versions.size() * list.size();
     if (importer.numVersions <= kFewVersions || importer.versionNodes <= kVersionNodes)
       return true;
+    importer.areVersionsTooMany = true;
     importer.report("'" + root + "' is known at run time only, and the sizes that follow from it make more than " +
                     Twine(kFewVersions) + " versions of the graph with more than " + Twine(kVersionNodes) +
                     " nodes in all; allow fewer with a smaller --max_extent, or give the model constants");
@@ -225,6 +226,14 @@ private:
     importer.builder.setInsertionPointToEnd(here);
     if (!importer.unknown.empty())
       return false;
+    if (importer.areVersionsTooMany) { // no version of this size would be complete
+      for (auto &block : blocks) {
+        block->dropAllReferences();
+        importer.dropped.push_back(std::move(block));
+      }
+      blocks.clear();
+      return false;
+    }
     ++failures[std::vector<std::string>(importer.errors.begin() + before, importer.errors.end())];
     importer.errors.resize(before);
     return true;

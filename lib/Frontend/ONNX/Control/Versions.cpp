@@ -199,7 +199,7 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
     // The deciding tensor is in an enclosing graph.
     if (!graph.own.contains(root))
       return false;
-    bool isOpen = !haveVersionsAll(root) || areTooMany(graph, asked);
+    bool isOpen = areVersionsTooMany || !haveVersionsAll(root) || areTooMany(graph, asked);
     if (isAtRunTime ? !isOpen || !takeFromRun(asked) : !isOpen && !mayChoose(root)) {
       unknown.clear();
       continue;
@@ -221,7 +221,7 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
       errors.insert(errors.end(), reasons.begin(), reasons.end());
       return false;
     }
-    if (importVersions(graph, list.drop_front(i), root, wanted))
+    if (importVersionsOrForms(graph, list.drop_front(i), root, wanted))
       return errors.size() == atEntry;
     if (isOpen && errors.size() > before) // neither way: say what the first lacks
       errors.insert(errors.begin() + before, reasons.begin(), reasons.end());

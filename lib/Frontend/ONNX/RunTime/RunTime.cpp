@@ -55,4 +55,39 @@ bool Importer::importAtRunTime(const Graph &graph, ArrayRef<const ::onnx::NodePr
   return false;
 }
 
+bool Importer::importVersionsOrForms(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list,
+                                     const std::string &root, ArrayRef<std::string> wanted) {
+  // Inputs of the model can be made constants, and what follows stays on the engines.
+  bool mayRetry = !isInBody() && !areVersionsTooMany && !isa<BlockArgument>(tensors[root].value);
+  Block *here = builder.getInsertionBlock();
+  Operation *last = here->empty() ? nullptr : &here->back();
+  size_t before = errors.size();
+  llvm::StringMap<Tensor> around;
+  llvm::StringSet<> poisonedAround;
+  if (mayRetry) {
+    around = tensors;
+    poisonedAround = poisoned;
+  }
+  if (importVersions(graph, list, root, wanted))
+    return true;
+  if (!mayRetry || !areVersionsTooMany)
+    return false;
+  std::vector<std::string> first(errors.begin() + before, errors.end()), reasons;
+  errors.resize(before);
+  unknown.clear();
+  tensors = std::move(around);
+  poisoned = std::move(poisonedAround);
+  auto block = std::make_unique<Block>();
+  block->getOperations().splice(block->end(), here->getOperations(),
+                                last ? std::next(Block::iterator(last)) : here->begin(), here->end());
+  block->dropAllReferences();
+  dropped.push_back(std::move(block)); // its values have been noted
+  builder.setInsertionPointToEnd(here);
+  if (importAtRunTime(graph, list, wanted, reasons))
+    return true;
+  errors.insert(errors.end(), first.begin(), first.end());
+  errors.insert(errors.end(), reasons.begin(), reasons.end());
+  return false;
+}
+
 } // namespace pto_mlir::onnx

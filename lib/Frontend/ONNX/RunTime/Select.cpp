@@ -163,6 +163,25 @@ static LogicalResult scatterElements(Node &node) {
                 {node.i64("axis", *axis), node.named("reduction", node.builder().getStringAttr(reduction))}));
 }
 
+static LogicalResult cumulate(Node &node) {
+  std::optional<SmallVector<int64_t>> at = node.ints(1, "axis");
+  if (!at || at->size() != 1)
+    return at ? node.error("takes one axis") : failure();
+  std::optional<int64_t> axis = node.axis(at->front(), node.type(0).getRank());
+  if (!axis)
+    return failure();
+  return node.finish(atRunTime(node, node.outputName(), node.op().lower(), node.input(0), node.type(0).getShape(),
+                               {node.i64("axis", *axis), node.i64("exclusive", node.intAttr("exclusive", 0)),
+                                node.i64("reverse", node.intAttr("reverse", 0))}));
+}
+
+static LogicalResult scatterNd(Node &node) {
+  std::string reduction = node.opset() >= 16 ? node.stringAttr("reduction", "none") : "none";
+  return node.finish(atRunTime(node, node.outputName(), "scatter_nd", {node.input(0), node.input(1), node.input(2)},
+                               node.type(0).getShape(),
+                               {node.named("reduction", node.builder().getStringAttr(reduction))}));
+}
+
 static Value product(Node &node, StringRef name, ArrayRef<Value> operands, bool transA, bool transB) {
   if (llvm::is_contained(operands, Value()))
     return {};
@@ -225,6 +244,8 @@ void addSelectForms(Forms &forms) {
     forms[op] = reduce;
   forms["Softmax"] = softmax;
   forms["ScatterElements"] = scatterElements;
+  forms["ScatterND"] = scatterNd;
+  forms["CumSum"] = forms["CumProd"] = cumulate;
   forms["MatMul"] = matMul;
   forms["Gemm"] = gemm;
   forms["NonMaxSuppression"] = importNonMaxSuppression;
