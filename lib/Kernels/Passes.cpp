@@ -19,6 +19,7 @@ void registerKernelPasses() {
   registerFormKernels();
   registerAssignSizes();
   registerJoinKernels();
+  registerPlaceConcats();
   registerRemarkCosts();
   registerSplitRecurrences();
   registerTileVectorKernels();

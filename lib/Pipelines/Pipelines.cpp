@@ -46,6 +46,8 @@ void buildKernelsPipeline(OpPassManager &pm, const DeployPipelineOptions &option
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass()); // addresses, which each engine computes itself
+  if (!options.keepAll)                            // which finds every tensor in a place of its own
+    pm.addPass(createPlaceConcats());
   if (options.costRemarks)
     pm.addPass(createRemarkCosts({options.numCore}));
   if (stage)

@@ -247,6 +247,25 @@ def BuildTemplateKernels : Pass<"build-template-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def PlaceConcats : Pass<"place-concats", "::mlir::ModuleOp"> {
+  let summary = "Have the operands of concatenations written where they are concatenated";
+  let description = [{
+    A launch whose kernel only concatenates (`top.concat_axis`) goes where the kernels that write and read its operands
+    can do so inside of the result: rows of an operand are then as far apart as those of the result, and the views of
+    these kernels step by that. `tensor.concat` stays in `@main` and says for `plan-global-memory` that the operands are
+    in the result's memory. A concatenation of neighbours inside of a larger one (each layer of a dense block reads all
+    before it) is in place there. An operand keeps its copy when it is an input, a weight, an output or in two places,
+    when a kernel has its rows in one run, or when rows would not begin at multiples of 32 bytes.
+
+    ```mlir
+    %c = top.launch @k2 ins(%a, %b : tensor<56x64xf16>, tensor<56x32xf16>) outs(%e) {top.concat_axis = 1 : i64}
+    // becomes, and the kernel that writes %b steps by 96 elements
+    %c = tensor.concat dim(1) %a, %b : (tensor<56x64xf16>, tensor<56x32xf16>) -> tensor<56x96xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def RemarkCosts : Pass<"remark-costs", "::mlir::ModuleOp"> {
   let summary = "Say which kernels are slow beside what their bytes take, and which tensors take many launches";
   let description = [{

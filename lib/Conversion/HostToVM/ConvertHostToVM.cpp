@@ -70,7 +70,7 @@ private:
         bool whole = attr.getRegion() == top::Region::Input || attr.getRegion() == top::Region::Output;
         buffers.push_back(select(attr, entry, inputs, outputs, workspace));
         offsets.push_back(whole ? 0 : attr.getOffset());
-        bytes.push_back(top::tensorBytes(cast<RankedTensorType>(type)).value_or(0));
+        bytes.push_back(attr.getSpan() ? attr.getSpan() : top::tensorBytes(cast<RankedTensorType>(type)).value_or(0));
       }
       auto call = builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers,
                                                offsets, bytes);

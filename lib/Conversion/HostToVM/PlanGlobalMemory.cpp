@@ -25,6 +25,40 @@ constexpr int64_t kAlignment = 512;
 /// Bytes of a static tensor. Operands of kernels are never empty.
 int64_t bytesOf(Type type) { return top::tensorBytes(cast<RankedTensorType>(type)).value_or(0); }
 
+/// The rows of a tensor inside of those of a concatenation.
+struct Inside {
+  Value root;
+  int64_t offset = 0, span = 0; // in bytes
+};
+
+/// Where the operands of @main's concatenations lie, and concatenations inside of larger ones.
+llvm::DenseMap<Value, Inside> findConcats(func::FuncOp main) {
+  SmallVector<tensor::ConcatOp> concats(main.getOps<tensor::ConcatOp>());
+  llvm::stable_sort(concats,
+                    [](tensor::ConcatOp a, tensor::ConcatOp b) { return bytesOf(a.getType()) > bytesOf(b.getType()); });
+  llvm::DenseMap<Value, Inside> found;
+  for (tensor::ConcatOp concat : concats) {
+    RankedTensorType type = concat.getResultType();
+    int64_t outer = 1;
+    for (int64_t extent : type.getShape().take_front(concat.getDim()))
+      outer *= extent;
+    if (auto first = found.find(memoryOf(concat.getInputs()[0])); first != found.end()) {
+      Inside part = first->second;
+      int64_t row = bytesOf(part.root.getType()) / outer;
+      part.span = (outer - 1) * row + bytesOf(type) / outer;
+      found[concat] = part;
+      continue;
+    }
+    int64_t row = bytesOf(type) / outer, begin = 0;
+    for (Value input : concat.getInputs()) {
+      int64_t own = bytesOf(input.getType()) / outer;
+      found[memoryOf(input)] = {concat, begin, (outer - 1) * row + own};
+      begin += own;
+    }
+  }
+  return found;
+}
+
 /// A workspace tensor with its live range [begin, end], in positions of ops in @main.
 struct Buffer {
   Value root;
@@ -108,23 +142,29 @@ private:
   /// Places all remaining tensors in the workspace; returns its size in bytes.
   int64_t placeWorkspace(func::FuncOp main) {
     llvm::MapVector<Value, Buffer> buffers;
+    llvm::DenseMap<Value, Inside> inside = findConcats(main);
+    auto rootOf = [&](Value value) {
+      Value memory = memoryOf(value);
+      auto found = inside.find(memory);
+      return found == inside.end() ? memory : found->second.root;
+    };
     int64_t position = 0;
     for (Operation &op : main.getBody().front()) {
       ++position;
       for (Value operand : op.getOperands())
-        if (auto found = buffers.find(memoryOf(operand)); found != buffers.end())
+        if (auto found = buffers.find(rootOf(operand)); found != buffers.end())
           found->second.end = position;
       auto launch = dyn_cast<top::LaunchOp>(op);
       if (!launch)
         continue;
       for (Value result : launch.getResults())
-        if (!places.contains(result))
-          buffers.insert({result, Buffer{result, roundUp(bytesOf(result.getType()), kAlignment), position, position}});
+        if (Value root = rootOf(result); !places.contains(root))
+          buffers.insert({root, Buffer{root, roundUp(bytesOf(root.getType()), kAlignment), position, position}});
     }
     // The runtime checks a computed index after the run, so its live range extends to the end.
     main.walk([&](top::LaunchOp launch) {
       if (auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr))
-        if (auto found = buffers.find(memoryOf(launch->getOperand(index[0]))); found != buffers.end())
+        if (auto found = buffers.find(rootOf(launch->getOperand(index[0]))); found != buffers.end())
           found->second.end = position;
     });
     SmallVector<Buffer *> bySize;
@@ -148,6 +188,9 @@ private:
       total = std::max(total, buffer->offset + buffer->bytes);
       places[buffer->root] = top::PlaceAttr::get(&getContext(), top::Region::Workspace, buffer->offset);
     }
+    for (auto &[value, where] : inside)
+      places[value] = top::PlaceAttr::get(&getContext(), top::Region::Workspace,
+                                          places.lookup(where.root).getOffset() + where.offset, where.span);
     return total;
   }
 

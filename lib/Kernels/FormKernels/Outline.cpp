@@ -127,6 +127,8 @@ void Outliner::launch(Cluster &cluster) {
       builder.getStrArrayAttr(names), builder.getStrArrayAttr(layouts), builder.getStrArrayAttr(absorbed),
       /*places=*/nullptr, /*scalars=*/nullptr);
   noteComputedIndex(launch, last);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(last); concat && cluster.ops.size() == 1)
+    launch->setAttr(top::kConcatAxisAttr, builder.getI64IntegerAttr(static_cast<int64_t>(concat.getDim())));
   for (auto [output, result] : llvm::zip(kernel.outputs, launch.getResults())) {
     Value replacement = result;
     if (output.getType() != result.getType()) {

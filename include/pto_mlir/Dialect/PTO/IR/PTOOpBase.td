@@ -3,6 +3,7 @@
 #define PTO_MLIR_DIALECT_PTO_IR_PTOOPBASE_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "pto_mlir/Dialect/PTO/IR/PTOAttrs.td"

@@ -5,10 +5,16 @@
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 class PTO_IndexQueryOp<string mnemonic, string call, string text>
-    : PTO_Op<mnemonic, [Pure]>, PTO_Insns<["GET"]>, PTO_Cpp<["(int64_t)" # call # "()"]> {
+    : PTO_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]>, PTO_Insns<["GET"]>, PTO_Cpp<["(int64_t)" # call # "()"]> {
   let summary = text;
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
+  let extraClassDefinition = [{
+    // The device refuses launches of more than 65535 blocks.
+    void $cppClass::inferResultRanges(::llvm::ArrayRef<::mlir::ConstantIntRanges>, ::mlir::SetIntRangeFn setResultRange) {
+      setResultRange(getResult(), ::mlir::ConstantIntRanges::fromUnsigned(::llvm::APInt(64, 0), ::llvm::APInt(64, 65535)));
+    }
+  }];
 }
 def PTO_GetBlockIdxOp : PTO_IndexQueryOp<"get_block_idx", "get_block_idx", "number of this block">;
 def PTO_GetBlockNumOp : PTO_IndexQueryOp<"get_block_num", "get_block_num", "number of blocks of the launch">;

@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral kNoKernelAttr = "top.no_kernel";
 inline constexpr llvm::StringLiteral kWideAttr = "top.wide";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
+/// Attribute of a launch: its kernel concatenates its operands along this dimension, and does nothing else.
+inline constexpr llvm::StringLiteral kConcatAxisAttr = "top.concat_axis";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names of tensors that rewrites removed (array of strings).
