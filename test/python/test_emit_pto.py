@@ -103,4 +103,5 @@ def test_text_gives_the_models_commands(command, tmp_path, net, quantize, cores)
     assert exact.equal and not exact.explained and not exact.unexplained, exact
     public = compare_texts(mlir, tmp_path / "public", quantize=quantize, num_core=cores)
     assert not public.unexplained, public
-    assert len(public.equal) + len(public.explained) == len(exact.equal)
+    # A left operand that the vector cores make in the product's kernel has a kernel of its own there.
+    assert len(public.equal) + len(public.explained) >= len(exact.equal)

@@ -55,6 +55,22 @@ TEST(SizedOps, GathersSlicesByRowsOfIndices) {
 }
 
 // As onnxruntime's: the sum has 64 bits.
+TEST(SizedOps, ScattersSlicesByRowsOfIndices) {
+  std::vector<int64_t> six = {1, 2, 3, 4, 5, 6};
+  Parameters sums{{"reduction", std::string("add")}};
+  EXPECT_THAT(runInts("scatter_nd", {{{2, 3}, six}, {{2, 2}, {1, 0, 0, -1}}, {{2}, {10, 20}}}).values,
+              ElementsAre(1, 2, 20, 10, 5, 6));
+  EXPECT_THAT(runInts("scatter_nd", {{{2, 3}, six}, {{2, 1}, {1, 1}}, {{2, 3}, six}}, sums).values,
+              ElementsAre(1, 2, 3, 9, 12, 15));
+  EXPECT_THAT(runInts("scatter_nd", {{{2}, {1, 2}}, {{1, 0}, {}}, {{1, 2}, {7, 8}}}).values, ElementsAre(7, 8));
+  EXPECT_THAT(runInts("scatter_nd", {{{6}, six}, {{0, 1}, {}}, {{0}, {}}}).values, ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(runInts("scatter_nd", {{{2, 3}, six}, {{1, 2}, {1, 3}}, {{1}, {1}}}).error,
+              HasSubstr("an index is 3, but dimension 1 has 3 elements"));
+  EXPECT_THAT(runInts("scatter_nd", {{{2, 3}, six}, {{1, 1}, {1}}, {{1}, {1}}}).error, HasSubstr("do not fit"));
+  EXPECT_THAT(runInts("scatter_nd", {{{6}, six}, {{1, 2}, {1, 1}}, {{1}, {1}}}).error,
+              HasSubstr("more dimensions than the data have"));
+}
+
 TEST(SizedOps, GathersSlicesWithinBatches) {
   std::vector<int64_t> six{1, 2, 3, 4, 5, 6};
   Parameters one{{"batch_dims", int64_t(1)}};
