@@ -235,7 +235,6 @@ private:
   std::shared_ptr<runtime::ModelState> state;
 };
 
-/// A net that is ready to run.
 /// An object that is copied without the interpreter's lock.
 std::shared_ptr<nb::object> sharedObject(nb::object object) {
   return {new nb::object(std::move(object)), [](nb::object *held) {
@@ -244,6 +243,7 @@ std::shared_ptr<nb::object> sharedObject(nb::object object) {
           }};
 }
 
+/// A net that is ready to run.
 class Session {
 public:
   Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads,

@@ -3,6 +3,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
+#include "pto_mlir/Support/MathExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -166,7 +167,7 @@ FailureOr<GraphTensors> GraphTensors::of(func::FuncOp main) {
     if (group.slot) {
       constexpr int64_t together = 256; // a part begins where a DMA block does
       if (group.parts > 1)
-        group.part = (group.part + together - 1) / together * together;
+        group.part = roundUp(group.part, together);
       made.slots[*group.slot].first = group.parts * group.part;
     }
   if (failed(all))

@@ -12,6 +12,7 @@
 #include "CheckLaunch.h"
 #include "JoinLaunches.h"
 #include "JoinedFunctions.h"
+#include "LaunchSlots.h"
 #include "Reshapes.h"
 
 #include "pto_mlir/Cost/Choice.h"
@@ -85,8 +86,7 @@ private:
 
   /// Kernels whose launches were all joined.
   void eraseReplaced(func::FuncOp main, SymbolTable &symbols) {
-    llvm::SmallDenseSet<StringAttr> launched;
-    main.walk([&](top::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    llvm::DenseSet<StringAttr> launched = kernels::launchedKernels(main);
     PTO_DEBUG(replaced.size() << " kernels replaced by joined ones");
     for (StringAttr name : replaced) {
       if (launched.contains(name))

@@ -15,6 +15,12 @@ SmallVector<top::LaunchOp> launchesOf(func::FuncOp kernel) {
   return launches;
 }
 
+llvm::DenseSet<StringAttr> launchedKernels(func::FuncOp main) {
+  llvm::DenseSet<StringAttr> names;
+  main.walk([&](top::LaunchOp launch) { names.insert(launch.getKernelAttr().getAttr()); });
+  return names;
+}
+
 void addSlots(top::LaunchOp launch, ArrayRef<RankedTensorType> slots) {
   OpBuilder b(launch);
   SmallVector<Value> inits;

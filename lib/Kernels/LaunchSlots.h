@@ -4,11 +4,15 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace pto_mlir::kernels {
 
 /// The launches of `kernel` in its module.
 llvm::SmallVector<top::LaunchOp> launchesOf(mlir::func::FuncOp kernel);
+
+/// The names of the kernels that `main` launches.
+llvm::DenseSet<mlir::StringAttr> launchedKernels(mlir::func::FuncOp main);
 
 /// Replaces `launch` by one with outputs of these types, which nothing uses, before its own. Slots are passed as such
 /// outputs.

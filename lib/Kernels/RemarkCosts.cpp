@@ -66,18 +66,13 @@ public:
     ModuleOp module = getOperation();
     if (failed(checkLaunch(module, numCores)))
       return signalPassFailure();
-    llvm::StringMap<SmallVector<func::FuncOp>> kernels;
-    for (auto func : module.getOps<func::FuncOp>())
-      if (func->hasAttr(pto::kKernelKindAttr) && !func.isExternal()) {
-        auto partOf = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-        kernels[partOf ? partOf.getValue() : func.getSymName()].push_back(func);
-      }
+    auto kernels = pto::kernelParts(module);
     module.walk([&](func::ReturnOp ret) { noteOutputs(ret); });
     llvm::StringSet<> seen;
     SmallVector<top::LaunchOp> launches;
     module.walk([&](top::LaunchOp launch) {
       if (seen.insert(launch.getKernel()).second)
-        judgeKernel(launch, kernels[launch.getKernel()]);
+        judgeKernel(launch, kernels[launch.getKernelAttr().getAttr()]);
       launches.push_back(launch);
     });
     llvm::for_each(llvm::reverse(launches), [&](top::LaunchOp launch) { judgeLaunches(launch); });

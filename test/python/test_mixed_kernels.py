@@ -138,26 +138,33 @@ def launches(model):
     return [kernel["name"] for kernel in json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]]
 
 
-@pytest.mark.parametrize("make", [gelu, one_row, softmax, residual])
-@pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
-def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
-    apart, feed, expected = deploy(command, tmp_path, make, "--debug", "--quantize", quantize, name="apart")
+def models_with_the_numbers(command, folder, make, quantize):
+    """The number of cores and the model for each, whose numbers are float64's within those of the type, and the same
+    bits as on other numbers of cores; in F32 those of the kernels apart, too."""
+    apart, feed, expected = deploy(command, folder, make, "--debug", "--quantize", quantize, name="apart")
     (reference,) = InferenceSession(str(apart)).run(None, feed)
     tolerance = {"F32": 1e-5, "F16": 4e-3, "BF16": 4e-2}[quantize]
     np.testing.assert_allclose(reference, expected, rtol=tolerance, atol=4 * tolerance)
     results = []
     for cores in (1, 2, 24):
-        model, feed, _ = deploy(command, tmp_path, make, "--num_core", cores, "--quantize", quantize, name=f"n{cores}")
+        model, feed, _ = deploy(command, folder, make, "--num_core", cores, "--quantize", quantize, name=f"n{cores}")
         (got,) = InferenceSession(str(model)).run(None, feed)
         results.append(got)
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
+        yield cores, model
+    assert all(np.array_equal(results[0], other) for other in results[1:])
+    if quantize == "F32":
+        assert np.array_equal(results[0], reference)
+
+
+@pytest.mark.parametrize("make", [gelu, one_row, softmax, residual])
+@pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
+def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
+    for cores, model in models_with_the_numbers(command, tmp_path, make, quantize):
         # Conversions in front of the product, "generic", do not count.
         joined = [name for name in launches(model) if re.search(r"k\d+_(?!generic)\w+_k\d+_", name)]
         # On many cores a tile of the scores does not hold a whole row.
         assert len(joined) == (make is not softmax or cores < 24), launches(model)
-    assert all(np.array_equal(results[0], other) for other in results[1:])
-    if quantize == "F32":
-        assert np.array_equal(results[0], reference)
 
 
 @pytest.mark.parametrize("make", [gelu, one_row, softmax, residual])

@@ -20,7 +20,8 @@ template <class E> constexpr int64_t kBlockColumns = 128 / int64_t(sizeof(E));
 // apart. Products of E are added in E.
 template <class V, class E>
 [[gnu::always_inline]] inline void addBlock(V *sums, int64_t step, const E *left, const E *right, int64_t depth) {
-  constexpr int64_t columns = kBlockColumns<E>, same = std::is_same_v<V, E>;
+  constexpr int64_t columns = kBlockColumns<E>;
+  constexpr bool same = std::is_same_v<V, E>;
   E block[kBlockRows][columns] = {};
   for (int64_t row = 0; same && row < kBlockRows; ++row)
     std::copy_n(sums + row * step, columns, block[row]);

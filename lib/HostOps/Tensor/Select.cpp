@@ -117,8 +117,7 @@ Status scatterElements(const TensorCall &call) {
   std::vector<int64_t> indices = load<int64_t>(call.inputs[1]), strides = stridesOf(data.shape);
   for (int64_t index : indices)
     if (index < -extent || index >= extent)
-      return Failure{"an index is " + std::to_string(index) + ", but dimension " + std::to_string(axis) + " has " +
-                     std::to_string(extent) + " elements"};
+      return outside(index, size_t(axis), extent);
   std::string reduction = parameter<std::string>(call, "reduction", "none");
   int64_t step = strides[size_t(axis)];
   strides[size_t(axis)] = 0;
@@ -151,8 +150,7 @@ Status scatterNd(const TensorCall &call) {
   for (size_t i = 0; i < indices.size(); ++i) {
     int64_t extent = data.shape[i % depth];
     if (indices[i] < -extent || indices[i] >= extent)
-      return Failure{"an index is " + std::to_string(indices[i]) + ", but dimension " + std::to_string(i % depth) +
-                     " has " + std::to_string(extent) + " elements"};
+      return outside(indices[i], i % depth, extent);
     offsets[i / depth] += (indices[i] < 0 ? indices[i] + extent : indices[i]) * strides[i % depth];
   }
   std::string reduction = parameter<std::string>(call, "reduction", "none");

@@ -148,8 +148,7 @@ Status gatherNd(const TensorCall &call) {
     for (uint64_t d = 0; d < depth; ++d) {
       int64_t index = indices[row * depth + d], extent = data.shape[common + d];
       if (index < -extent || index >= extent)
-        return Failure{"an index is " + std::to_string(index) + ", but dimension " + std::to_string(common + d) +
-                       " has " + std::to_string(extent) + " elements"};
+        return outside(index, size_t(common + d), extent);
       offset += uint64_t(index < 0 ? index + extent : index) * uint64_t(strides[common + d]);
     }
     if (bytes)

@@ -244,6 +244,11 @@ StridedView::StridedView(const std::vector<int64_t> &sizes, const std::vector<in
   }
 }
 
+Failure outside(int64_t index, size_t dimension, int64_t extent) {
+  return {"an index is " + std::to_string(index) + ", but dimension " + std::to_string(dimension) + " has " +
+          std::to_string(extent) + " elements"};
+}
+
 std::vector<int64_t> broadcastStrides(const std::vector<int64_t> &operand, const std::vector<int64_t> &shape) {
   std::vector<int64_t> own = stridesOf(operand), strides(shape.size(), 0);
   size_t lead = shape.size() - own.size();

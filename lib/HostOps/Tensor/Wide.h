@@ -53,6 +53,9 @@ std::vector<int64_t> broadcastStrides(const std::vector<int64_t> &operand, const
 /// The shape to which the operands broadcast by numpy's rules; nullopt when they do not.
 std::optional<std::vector<int64_t>> broadcastShape(std::span<const TensorView> operands);
 
+/// What to say of an index that is not below the extent of its dimension, counted from either end.
+Failure outside(int64_t index, size_t dimension, int64_t extent);
+
 /// A strided view in its fewest dimensions: without those of size 1, and with neighbours that one stride walks joined.
 struct StridedView {
   std::vector<int64_t> shape, strides;

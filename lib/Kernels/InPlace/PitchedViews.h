@@ -5,6 +5,7 @@
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <compare>
 #include <memory>
 #include <optional>
 
@@ -13,7 +14,7 @@ namespace pto_mlir::kernels {
 /// An argument of a kernel as rows of `row` elements, whose beginnings are `pitch` elements apart.
 struct Pitch {
   int64_t row = 0, pitch = 0;
-  bool operator==(const Pitch &) const = default;
+  auto operator<=>(const Pitch &) const = default;
 };
 
 /// The views that a function of pto ops has of its arguments, which it takes to be dense.

@@ -1,17 +1,17 @@
 //===- PlaceConcats.cpp - the place-concats pass ----------------------------===//
 
+#include "../LaunchSlots.h"
 #include "../Reshapes.h"
 #include "PitchedViews.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
-#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 #include "pto_mlir/Support/FreeName.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/MapVector.h"
 
 #include <deque>
 #include <map>
@@ -60,14 +60,7 @@ struct Inside {
 
 class Placer {
 public:
-  explicit Placer(func::FuncOp main) : main(main) {
-    auto module = main->getParentOfType<ModuleOp>();
-    for (auto func : module.getOps<func::FuncOp>())
-      if (func->hasAttr(pto::kKernelKindAttr) && !func.isExternal()) {
-        auto partOf = func->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-        parts[partOf ? partOf : func.getSymNameAttr()].push_back(func);
-      }
-  }
+  Placer(ModuleOp module, func::FuncOp main) : main(main), symbols(module), parts(pto::kernelParts(module)) {}
 
   void run();
 
@@ -80,15 +73,18 @@ private:
   bool allows(StringAttr kernel, unsigned argument, int64_t row);
   bool isPartOf(Concat &part, const llvm::MapVector<Value, Inside> &pieces, Inside &inside);
   void rewrite();
-  StringAttr pitched(StringAttr kernel, const std::map<unsigned, Pitch> &pitches);
+  using Pitches = std::map<unsigned, Pitch>; ///< by argument
+  StringAttr pitched(StringAttr kernel, const Pitches &pitches);
 
   func::FuncOp main;
-  llvm::DenseMap<StringAttr, SmallVector<func::FuncOp>> parts; ///< of kernels
+  SymbolTable symbols;
+  llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> parts; ///< of kernels
+  llvm::DenseMap<Operation *, std::unique_ptr<PitchedViews>> views;
   std::map<std::tuple<Operation *, unsigned, int64_t>, bool> known;
   std::deque<Concat> concats;
   llvm::MapVector<Value, Inside> placed; ///< pieces, and concatenations that are part of others
   SmallVector<Concat *> done;
-  std::map<std::pair<std::string, std::string>, StringAttr> variants; ///< of a kernel, by its pitches
+  llvm::DenseMap<StringAttr, std::map<Pitches, StringAttr>> variants; ///< of a kernel
 };
 
 /// What a run writes to elsewhere, or reads by another name, keeps a place of its own.
@@ -153,8 +149,12 @@ bool Placer::allows(StringAttr kernel, unsigned argument, int64_t row) {
     return false;
   return llvm::all_of(found->second, [&](func::FuncOp part) {
     auto [entry, isNew] = known.try_emplace({part, argument, row}, false);
-    if (isNew)
-      entry->second = PitchedViews(part).allow(argument, row);
+    if (isNew) {
+      std::unique_ptr<PitchedViews> &own = views[part];
+      if (!own)
+        own = std::make_unique<PitchedViews>(part);
+      entry->second = own->allow(argument, row);
+    }
     return entry->second;
   });
 }
@@ -219,14 +219,10 @@ bool Placer::place(Concat &root) {
 }
 
 /// The kernel with these arguments pitched.
-StringAttr Placer::pitched(StringAttr kernel, const std::map<unsigned, Pitch> &pitches) {
-  std::string key;
-  for (auto &[argument, pitch] : pitches)
-    key += std::to_string(argument) + ":" + std::to_string(pitch.row) + "/" + std::to_string(pitch.pitch) + " ";
-  StringAttr &variant = variants[{kernel.str(), key}];
+StringAttr Placer::pitched(StringAttr kernel, const Pitches &pitches) {
+  StringAttr &variant = variants[kernel][pitches];
   if (variant)
     return variant;
-  SymbolTable symbols(main->getParentOfType<ModuleOp>());
   std::string base = freeName(kernel.str() + "_placed", [&](const std::string &name) { return symbols.lookup(name); });
   variant = StringAttr::get(main.getContext(), base);
   for (func::FuncOp part : parts[kernel]) {
@@ -234,16 +230,18 @@ StringAttr Placer::pitched(StringAttr kernel, const std::map<unsigned, Pitch> &p
     b.setInsertionPointAfter(part);
     auto copy = cast<func::FuncOp>(b.clone(*part));
     copy.setName(base + part.getName().drop_front(kernel.size()).str());
+    symbols.insert(copy);
     if (copy->hasAttr(pto::kPartOfAttr))
       copy->setAttr(pto::kPartOfAttr, variant);
+    PitchedViews own(copy);
     for (auto &[argument, pitch] : pitches)
-      PitchedViews(copy).set(argument, pitch);
+      own.set(argument, pitch);
   }
   return variant;
 }
 
 void Placer::rewrite() {
-  llvm::MapVector<Operation *, std::map<unsigned, Pitch>> pitches;
+  llvm::MapVector<Operation *, Pitches> pitches;
   for (auto &[value, inside] : placed) {
     auto uses = usesOf(value);
     for (Use use : *uses)
@@ -263,8 +261,7 @@ void Placer::rewrite() {
     auto own = cast<top::LaunchOp>(launch);
     own.setKernelAttr(FlatSymbolRefAttr::get(pitched(own.getKernelAttr().getAttr(), pitch)));
   }
-  llvm::SmallDenseSet<StringAttr> used;
-  main.walk([&](top::LaunchOp launch) { used.insert(launch.getKernelAttr().getAttr()); });
+  llvm::DenseSet<StringAttr> used = kernels::launchedKernels(main);
   for (auto &[kernel, functions] : parts)
     if (!used.contains(kernel))
       for (func::FuncOp part : functions)
@@ -292,7 +289,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (main && !main.isExternal() && main.getBody().hasOneBlock())
-      Placer(main).run();
+      Placer(getOperation(), main).run();
   }
 };
 

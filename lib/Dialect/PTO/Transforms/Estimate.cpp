@@ -5,8 +5,6 @@
 #include "EstimateWalk.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
-#include "llvm/ADT/MapVector.h"
-
 #define DEBUG_TYPE "pto-estimate"
 #include "pto_mlir/Dialect/DebugLog.h"
 
@@ -20,6 +18,16 @@ using namespace pto_mlir::pto;
 
 /// So many ops are walked through before a kernel counts as too long to estimate.
 static constexpr int64_t kMostSteps = 1 << 24;
+
+llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> pto_mlir::pto::kernelParts(ModuleOp module) {
+  llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> kernels;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func->hasAttr(kKernelKindAttr) && !func.isExternal()) {
+      auto partOf = func->getAttrOfType<StringAttr>(kPartOfAttr);
+      kernels[partOf ? partOf : func.getSymNameAttr()].push_back(func);
+    }
+  return kernels;
+}
 
 std::optional<double> pto_mlir::pto::estimateCycles(ArrayRef<func::FuncOp> parts, int64_t blocks) {
   SmallVector<std::unique_ptr<EstimatedFunction>> functions;
@@ -47,14 +55,8 @@ struct EstimatePass : public pto_mlir::pto::impl::PTOEstimateBase<EstimatePass> 
       getOperation().emitError() << "num-core must be positive, got " << numCore.getValue();
       return signalPassFailure();
     }
-    llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> kernels;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func->hasAttr(kKernelKindAttr) && !func.isExternal()) {
-        auto partOf = func->getAttrOfType<StringAttr>(kPartOfAttr);
-        kernels[partOf ? partOf : func.getSymNameAttr()].push_back(func);
-      }
     Builder b(&getContext());
-    for (auto &[name, parts] : kernels) {
+    for (auto &[name, parts] : kernelParts(getOperation())) {
       std::optional<double> cycles = estimateCycles(parts, numCore);
       PTO_DEBUG("@" << name.getValue() << ": " << (cycles ? *cycles : -1) << " cycles");
       for (func::FuncOp part : parts)

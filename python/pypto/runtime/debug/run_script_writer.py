@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pypto.pypto_core import ir
 
-_SCRIPT = '''"""Runs the program in the folder above again: python {{this_file}} [INPUTS.npz OUTPUTS.npz]
+_SCRIPT = '''"""Runs the program in the folder above again: python debug/run.py [INPUTS.npz OUTPUTS.npz]
 
 Edit `_inline_inputs` and `_user_compare`, kernels in ptoas/*.pto and the code in orchestration/ as you like. The
 arguments are those of golden.py, where there is one (then outputs are compared with it), else of INPUTS.npz, in the
@@ -67,8 +67,7 @@ def write_run_script(work_dir, param_infos, *, platform=None):
     names = ", ".join(each.name for each in param_infos)
     file = Path(work_dir) / "debug" / "run.py"
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = _SCRIPT.format(inputs=inputs, names=names, platform=platform or "a2a3sim")
-    file.write_text(text.replace("{this_file}", "debug/run.py"))
+    file.write_text(_SCRIPT.format(inputs=inputs, names=names, platform=platform or "a2a3sim"))
     return file
 
 

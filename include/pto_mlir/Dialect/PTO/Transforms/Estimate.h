@@ -8,6 +8,8 @@
 #define PTO_MLIR_DIALECT_PTO_TRANSFORMS_ESTIMATE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <optional>
 
@@ -15,6 +17,9 @@ namespace pto_mlir::pto {
 
 /// On a kernel function: cycles of a launch.
 inline constexpr llvm::StringLiteral kEstimateAttr = "pto.estimate";
+
+/// The functions of each kernel of a module, one per kind of core, by the name that launches have.
+llvm::MapVector<mlir::StringAttr, llvm::SmallVector<mlir::func::FuncOp>> kernelParts(mlir::ModuleOp module);
 
 /// Cycles of a launch on `blocks` blocks of the kernel whose functions (one per kind of core) these are, without what
 /// every launch costs. Tiles need no addresses, engines no flags. Nothing where a loop depends on what lies in memory,
