@@ -17,6 +17,7 @@
 
 #include "pto_mlir/Cost/Choice.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 
@@ -215,7 +216,8 @@ private:
     top::LaunchOp source = kernels::soleProducer(launch.getInputs()[left]);
     func::FuncOp feeder =
         source && source.getNumResults() == 1 ? kernelOf(source, pto::KernelKind::vector, symbols) : func::FuncOp();
-    if (!feeder || changesBetween(source, launch))
+    // Columns are read in place.
+    if (!feeder || source->hasAttr(top::kColumnsAttr) || changesBetween(source, launch))
       return;
     if (source.getScalarsAttr() || launch.getScalarsAttr()) {
       source.emitRemark("has a launch of its own in front of a product, as its rows are known at run time");

@@ -69,6 +69,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   if (attention)
     pm.addPass(top::createTopFuseAttention(
         [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+  if (!options.keepAll) // slices of one tensor take no launch only where tensors may lie inside of others
+    pm.addPass(top::createTopMergeConvs());
   endStage("top");
   pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attention, /*stateWrites=*/true, /*templates=*/true}));
   endStage("linalg");

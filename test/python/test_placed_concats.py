@@ -1,6 +1,8 @@
-"""Concatenations whose operands are written where they are concatenated: which need no launch, and their numbers."""
+"""Concatenations whose operands are written where they are concatenated, and columns that are read where they are:
+which need no launch, and their numbers."""
 
 import json
+import re
 
 import numpy as np
 import onnxruntime
@@ -67,6 +69,33 @@ def inception(net):
     return net.conv(both, 96, 16)
 
 
+def branches(net):
+    """Convolutions of one tensor: one result is concatenated, two are read by convolutions. Then two blocks of them."""
+    x = net.conv("x", 16, 32)
+    for channels in (32, 80):
+        wide = net.conv(net.conv(x, channels, 16), 16, 16, side=5)
+        deep = net.conv(net.conv(net.conv(x, channels, 32), 32, 16, side=3), 16, 32, side=3)
+        x = net.concat(net.conv(x, channels, 32), wide, deep)
+    return net.conv(x, 80, 16)
+
+
+def last_branch(net):
+    """The result that is concatenated is the last one."""
+    x = net.conv("x", 16, 32)
+    first = net.conv(net.conv(x, 32, 48, side=3), 48, 16)
+    return net.conv(net.concat(first, net.conv(x, 32, 16, side=3)), 32, 16)
+
+
+def split(net):
+    """Columns of one convolution that are read by others."""
+    x = net.conv("x", 16, 64)
+    net.weights += [
+        helper.make_tensor(name, 7, [1], [value]) for name, value in (("0", 0), ("16", 16), ("64", 64), ("ch", 1))
+    ]
+    a, b = net.node("Slice", x, "0", "16", "ch"), net.node("Slice", x, "16", "64", "ch")
+    return net.conv(net.conv(net.conv(a, 16, 48, side=3), 48, 16), 16, 16), net.conv(b, 48, 16, side=3)
+
+
 def skip(net):
     """A decoder's step: the skipped tensor is pooled, too."""
     skipped = net.conv("x", 16, 16, side=3)
@@ -95,22 +124,26 @@ def narrow(net):
 
 def deploy(command, folder, make, *options, images=1, transform=()):
     net = Net()
-    net.nodes.append(helper.make_node("Identity", [make(net)], ["y"]))
-    save_model(folder / "m.onnx", net.nodes, [("x", [images, 16, 24, 20])], [("y", None)], net.weights)
+    results = make(net)
+    results = results if isinstance(results, tuple) else (results,)
+    names = [f"y{i}" for i in range(len(results))]
+    net.nodes += [helper.make_node("Identity", [made], [name]) for made, name in zip(results, names, strict=True)]
+    outputs = [(name, None) for name in names]
+    save_model(folder / "m.onnx", net.nodes, [("x", [images, 16, 24, 20])], outputs, net.weights)
     paths = ["--model_def", folder / "m.onnx", "--mlir", folder / "m.mlir"]
     assert command(model_transform, "--model_name", "m", *paths, *transform)[0] == 0
     code, out, err = command(model_deploy, "--mlir", folder / "m.mlir", "--model", folder / "m.pmodel", *options)
     assert code == 0, out + err
     text = program_output("pmodel_tool", ["--print", str(folder / "m.pmodel")])
     copies = [kernel["name"] for kernel in json.loads(text)["kernels"] if "concat" in kernel["name"]]
-    return folder / "m.pmodel", copies
+    return folder / "m.pmodel", copies, int(re.search(r"\((\d+) launches\)", out).group(1))
 
 
 @pytest.mark.parametrize("processor", ["a3", "a5"])
 @pytest.mark.parametrize("quantize", ["F32", "F16"])
 @pytest.mark.parametrize(
     ("make", "left"),
-    [(dense_block, 0), (inception, 0), (skip, 0), (images, 0), (narrow, 1), (runs, 1)],
+    [(dense_block, 0), (inception, 0), (branches, 0), (last_branch, 0), (skip, 0), (images, 0), (narrow, 1), (runs, 1)],
     ids=lambda p: getattr(p, "__name__", p),
 )
 def test_operands_are_written_in_place(command, tmp_path, make, left, quantize, processor):
@@ -118,7 +151,7 @@ def test_operands_are_written_in_place(command, tmp_path, make, left, quantize, 
     tolerance = {"F32": 1e-5, "F16": 1e-2}[quantize]
     results = []
     for cores in (1, 2, 24):
-        model, copies = deploy(
+        model, copies, _ = deploy(
             command, tmp_path, make, "--num_core", cores, "--quantize", quantize, "--processor", processor
         )
         assert len(copies) == left, copies
@@ -130,16 +163,30 @@ def test_operands_are_written_in_place(command, tmp_path, make, left, quantize, 
         assert np.array_equal(InferenceSession(str(model), mode=mode).run(None, feed)[0], results[0])
 
 
+@pytest.mark.parametrize("quantize", ["F32", "F16"])
+@pytest.mark.parametrize(("make", "launches"), [(branches, 12), (last_branch, 6), (split, 8)])
+def test_columns_are_read_in_place(command, tmp_path, make, launches, quantize):
+    """Convolutions of one tensor are one launch, and no slice is one; one more for the input and each output, whose
+    channels move."""
+    feed = {"x": numbers(1, 16, 24, 20)}
+    tolerance = {"F32": 1e-5, "F16": 1e-2}[quantize]
+    model, _, made = deploy(command, tmp_path, make, "--num_core", 24, "--quantize", quantize)
+    assert made == launches
+    got = InferenceSession(str(model), mode="checked").run(None, feed)
+    for mine, expected in zip(got, onnxruntime.InferenceSession(tmp_path / "m.onnx").run(None, feed), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=tolerance, atol=tolerance)
+
+
 def test_a_debug_build_keeps_every_tensor(command, tmp_path):
     """Each in a place of its own, as it is compared with onnxruntime's."""
-    _, copies = deploy(command, tmp_path, dense_block, "--debug")
+    _, copies, _ = deploy(command, tmp_path, dense_block, "--debug")
     assert len(copies) == 3
 
 
 @pytest.mark.parametrize("make", [dense_block, inception])
 def test_the_number_of_images_is_known_at_run_time(command, tmp_path, make):
     """Places are those of the largest batch, rows of all as far apart."""
-    model, copies = deploy(command, tmp_path, make, "--num_core", 24, images="N", transform=["--dynamic", "N=1:5"])
+    model, copies, _ = deploy(command, tmp_path, make, "--num_core", 24, images="N", transform=["--dynamic", "N=1:5"])
     assert not copies, copies
     session, reference = InferenceSession(str(model)), onnxruntime.InferenceSession(tmp_path / "m.onnx")
     for batch in (1, 3, 5):

@@ -156,6 +156,19 @@ TEST(Checked, CoresAreNotOrdered) {
   EXPECT_EQ(d.run(own, 4), PTO_OK) << d.device.error();
 }
 
+TEST(Checked, ArgumentsMayLieInsideOfOthers) {
+  TestKernel k(isa::CoreKind::AIV, 2);
+  ownPart(k);
+  k.add(Pipe::MTE2, load(ub(0), whole(0))).sync(Pipe::MTE2, Pipe::MTE3).add(Pipe::MTE3, store(mine(), ub(0)));
+  for (auto [begin, readBytes, status] : {std::tuple(128, 256, PTO_ERROR_FAULT), std::tuple(256, 320, PTO_OK)}) {
+    Checked c;
+    pto_arg memory = c.device.upload(std::vector<float>(256));
+    std::vector<pto_arg> args{{memory.address, uint64_t(readBytes)}, {memory.address + uint64_t(begin), 512}};
+    EXPECT_EQ(c.device.run(k, args, 1), status) << begin << " " << c.device.error();
+    EXPECT_EQ(c.kind(), status == PTO_OK ? "" : "race");
+  }
+}
+
 TEST(Checked, AdditionsOfCoresMeet) {
   TestKernel k(isa::CoreKind::AIV, 1);
   k.add(Pipe::V, isa::TExpands{ub(0), Value(0x3f800000)}).sync(Pipe::V, Pipe::MTE3);

@@ -248,7 +248,7 @@ def BuildTemplateKernels : Pass<"build-template-kernels", "::mlir::ModuleOp"> {
 }
 
 def PlaceConcats : Pass<"place-concats", "::mlir::ModuleOp"> {
-  let summary = "Have the operands of concatenations written where they are concatenated";
+  let summary = "Have the operands of concatenations written, and columns read, where they are";
   let description = [{
     A launch whose kernel only concatenates (`top.concat_axis`) goes where the kernels that write and read its operands
     can do so inside of the result: rows of an operand are then as far apart as those of the result, and the views of
@@ -256,6 +256,9 @@ def PlaceConcats : Pass<"place-concats", "::mlir::ModuleOp"> {
     in the result's memory. A concatenation of neighbours inside of a larger one (each layer of a dense block reads all
     before it) is in place there. An operand keeps its copy when it is an input, a weight, an output or in two places,
     when a kernel has its rows in one run, or when rows would not begin at multiples of 32 bytes.
+
+    Then the other way round: a launch that only copies columns (`top.columns`) goes where the kernels that read them can do so inside of
+    the tensor that they are columns of, maybe inside of a concatenation; a `tensor.extract_slice` stays.
 
     ```mlir
     %c = top.launch @k2 ins(%a, %b : tensor<56x64xf16>, tensor<56x32xf16>) outs(%e) {top.concat_axis = 1 : i64}

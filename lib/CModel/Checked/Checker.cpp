@@ -68,32 +68,38 @@ std::string Checker::copiesFromDevice(uint64_t address, uint64_t bytes) {
 
 void Checker::launchBegin(const LaunchState &launch) {
   tasks.launchBegin(launch.kernel->name);
-  std::vector<Range> ranges;
-  addWritten(launch, ranges);
-  makeRegions(std::move(ranges));
+  std::vector<Argument> arguments;
+  addArguments(launch, arguments);
+  makeRegions(std::move(arguments));
 }
 
-void Checker::addWritten(const LaunchState &launch, std::vector<Range> &ranges) {
-  std::vector<bool> isAdded(launch.args.size());
+void Checker::addArguments(const LaunchState &launch, std::vector<Argument> &arguments) {
+  std::vector<bool> isWritten(launch.args.size());
   for (const Stream &stream : launch.kernel->streams)
     for (const Op &op : stream.ops)
-      if (auto arg = storedArgument(op.insn); arg && *arg < launch.args.size() && !isAdded[*arg]) {
-        ranges.push_back({launch.args[*arg].address, launch.args[*arg].address + launch.args[*arg].bytes});
-        isAdded[*arg] = true;
-      }
+      if (auto arg = storedArgument(op.insn); arg && *arg < launch.args.size())
+        isWritten[*arg] = true;
+  for (size_t i = 0; i < launch.args.size(); ++i)
+    if (launch.args[i].bytes > 0)
+      arguments.push_back({launch.args[i].address, launch.args[i].address + launch.args[i].bytes, isWritten[i]});
 }
 
-void Checker::makeRegions(std::vector<Range> ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  for (auto [begin, end] : ranges) {
+/// Arguments may lie inside of each other's rows: a region holds all that overlap, if one of them is written.
+void Checker::makeRegions(std::vector<Argument> arguments) {
+  std::sort(arguments.begin(), arguments.end(), [](const Argument &a, const Argument &b) { return a.begin < b.begin; });
+  std::vector<Argument> merged;
+  for (auto [begin, end, isWritten] : arguments) {
     begin = begin / 32 * 32;
-    if (!regions.empty() && begin < regions.back().end)
-      regions.back().end = std::max(regions.back().end, end);
-    else
-      regions.push_back({begin, end, AccessShadow(0)});
+    if (merged.empty() || begin >= merged.back().end) {
+      merged.push_back({begin, end, isWritten});
+      continue;
+    }
+    merged.back().end = std::max(merged.back().end, end);
+    merged.back().isWritten |= isWritten;
   }
-  for (Region &region : regions)
-    region.accesses = AccessShadow(region.end - region.begin);
+  for (auto [begin, end, isWritten] : merged)
+    if (isWritten)
+      regions.push_back({begin, end, AccessShadow(end - begin)});
 }
 
 void Checker::launchEnd(const LaunchState &, pto_profile &) {

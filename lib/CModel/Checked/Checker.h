@@ -85,7 +85,11 @@ private:
     /// The launch of an event of this core.
     const Stay &stayOf(const Event &event) const;
   };
-  using Range = std::pair<uint64_t, uint64_t>;
+  /// The bytes of a launch's argument.
+  struct Argument {
+    uint64_t begin, end;
+    bool isWritten;
+  };
   /// A device of several.
   struct Rank {
     uint32_t number = 0;
@@ -112,9 +116,8 @@ private:
     uint32_t load;
   };
 
-  /// Adds the arguments that a launch writes.
-  static void addWritten(const LaunchState &launch, std::vector<Range> &ranges);
-  void makeRegions(std::vector<Range> ranges);
+  static void addArguments(const LaunchState &launch, std::vector<Argument> &arguments);
+  void makeRegions(std::vector<Argument> arguments);
   void rankGroupBegin(const std::vector<CorePlace> &places);
   CrossFlags<Clock> &crossFlagsOfGroup();
   void notify(Core &core, const isa::Notify &insn);

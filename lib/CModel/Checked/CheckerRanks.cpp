@@ -9,7 +9,7 @@ namespace pto_mlir::cmodel {
 
 std::string Checker::ranksBegin(std::span<const RankLaunch> launches) {
   constexpr size_t mostCores = 2048; // a clock of each engine holds a number for each engine
-  std::vector<Range> ranges;
+  std::vector<Argument> arguments;
   std::map<uint32_t, size_t> coresOf;
   std::vector<bool> isAwaited(launches.size());
   for (const RankLaunch &launch : launches) {
@@ -17,7 +17,7 @@ std::string Checker::ranksBegin(std::span<const RankLaunch> launches) {
     count = std::max(count, placesOf(arch, launch.state, 0, launch.state.blocks).size());
     for (uint32_t other : launch.after)
       isAwaited[other] = true;
-    addWritten(launch.state, ranges);
+    addArguments(launch.state, arguments);
   }
   size_t count = 0;
   std::map<uint32_t, size_t> first;
@@ -41,7 +41,7 @@ std::string Checker::ranksBegin(std::span<const RankLaunch> launches) {
     rankLaunches.push_back({size_t(rank - ranks.begin()), launches[i].after, isAwaited[i], {}});
   }
   signals.clear();
-  makeRegions(std::move(ranges));
+  makeRegions(std::move(arguments));
   return "";
 }
 

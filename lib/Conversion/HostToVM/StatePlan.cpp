@@ -26,12 +26,25 @@ Value memoryOf(Value value) {
   return value;
 }
 
+/// Where the columns of a tensor at `place` lie.
+static top::PlaceAttr placeIn(top::PlaceAttr place, tensor::ExtractSliceOp slice) {
+  auto columns = top::columnsOf(slice);
+  int64_t element = top::elementBytes(slice.getType().getElementType());
+  if (auto first = top::firstOfPiece(slice); first || !columns)
+    return top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + first.value_or(0) * element);
+  int64_t own = columns->row * element, between = columns->rows - 1;
+  int64_t pitch = place.getSpan() ? (place.getSpan() - own) / between : own;
+  return top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + columns->begin * element,
+                             between * pitch + columns->size * element);
+}
+
 top::PlaceAttr placeIn(top::PlaceAttr place, Value value) {
-  int64_t bytes = 0;
-  for (Value memory = memoryOf(value); value != memory; value = value.getDefiningOp()->getOperand(0))
-    if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
-      bytes += top::firstOfPiece(slice).value_or(0) * top::elementBytes(slice.getType().getElementType());
-  return bytes ? top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + bytes) : place;
+  if (value == memoryOf(value))
+    return place;
+  Operation *op = value.getDefiningOp();
+  place = placeIn(place, op->getOperand(0));
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  return slice ? placeIn(place, slice) : place;
 }
 
 namespace {

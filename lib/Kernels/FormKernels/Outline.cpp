@@ -7,6 +7,7 @@
 #include "SameKernel.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -129,6 +130,9 @@ void Outliner::launch(Cluster &cluster) {
   noteComputedIndex(launch, last);
   if (auto concat = dyn_cast<tensor::ConcatOp>(last); concat && cluster.ops.size() == 1)
     launch->setAttr(top::kConcatAxisAttr, builder.getI64IntegerAttr(static_cast<int64_t>(concat.getDim())));
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(last); slice && cluster.ops.size() == 1)
+    if (auto columns = top::columnsOf(slice))
+      launch->setAttr(top::kColumnsAttr, builder.getDenseI64ArrayAttr({columns->begin, columns->size, columns->row}));
   for (auto [output, result] : llvm::zip(kernel.outputs, launch.getResults())) {
     Value replacement = result;
     if (output.getType() != result.getType()) {

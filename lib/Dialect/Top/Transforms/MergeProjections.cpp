@@ -7,6 +7,34 @@
 using namespace mlir;
 
 namespace pto_mlir::top {
+
+Value concatenateConstants(OpBuilder &b, ArrayRef<Value> values, int64_t axis) {
+  SmallVector<Weight> parts;
+  for (Value value : values)
+    parts.push_back(*getConstant(value));
+  SmallVector<int64_t> shape(parts.front().type.getShape());
+  shape[axis] = 0;
+  int64_t rows = ShapedType::getNumElements(ArrayRef(shape).take_front(axis));
+  std::string name;
+  for (auto [value, part] : llvm::zip_equal(values, parts)) {
+    shape[axis] += part.type.getDimSize(axis);
+    auto weight = value.getDefiningOp<WeightOp>();
+    name += (name.empty() ? "" : "+") + (weight ? weight.getName().str() : "constant");
+  }
+  size_t total = 0;
+  for (const Weight &part : parts)
+    total += part.bytes.size();
+  std::vector<char> bytes;
+  bytes.reserve(total);
+  for (int64_t row = 0; row < rows; ++row)
+    for (const Weight &part : parts) {
+      ArrayRef<char> slice = part.bytes.slice(row * (part.bytes.size() / rows), part.bytes.size() / rows);
+      bytes.insert(bytes.end(), slice.begin(), slice.end());
+    }
+  return createConstant(b, values.front().getLoc(), name,
+                        RankedTensorType::get(shape, parts.front().type.getElementType()), std::move(bytes));
+}
+
 namespace {
 
 /// The product that an operand of an attention is, traced through reshapes and permutes without other users; null where
@@ -32,34 +60,6 @@ bool canMerge(MatMulOp first, MatMulOp second) {
          element(first.getOutput()) == element(second.getOutput());
 }
 
-/// The constants side by side in dimension `axis`.
-Value concatenate(OpBuilder &b, ArrayRef<Value> values, int64_t axis) {
-  SmallVector<Weight> parts;
-  for (Value value : values)
-    parts.push_back(*getConstant(value));
-  SmallVector<int64_t> shape(parts.front().type.getShape());
-  shape[axis] = 0;
-  int64_t rows = axis ? shape[0] : 1;
-  std::string name;
-  for (auto [value, part] : llvm::zip_equal(values, parts)) {
-    shape[axis] += part.type.getDimSize(axis);
-    auto weight = value.getDefiningOp<WeightOp>();
-    name += (name.empty() ? "" : "+") + (weight ? weight.getName().str() : "constant");
-  }
-  size_t total = 0;
-  for (const Weight &part : parts)
-    total += part.bytes.size();
-  std::vector<char> bytes;
-  bytes.reserve(total);
-  for (int64_t row = 0; row < rows; ++row)
-    for (const Weight &part : parts) {
-      ArrayRef<char> slice = part.bytes.slice(row * (part.bytes.size() / rows), part.bytes.size() / rows);
-      bytes.insert(bytes.end(), slice.begin(), slice.end());
-    }
-  return createConstant(b, values.front().getLoc(), name,
-                        RankedTensorType::get(shape, parts.front().type.getElementType()), std::move(bytes));
-}
-
 void merge(MutableArrayRef<MatMulOp> products, RewriterBase &rewriter) {
   llvm::sort(products, [](MatMulOp a, MatMulOp b) { return a->isBeforeInBlock(b); });
   MatMulOp first = products.front();
@@ -77,8 +77,9 @@ void merge(MutableArrayRef<MatMulOp> products, RewriterBase &rewriter) {
     shape.back() += product.getType().getShape().back();
   auto whole = rewriter.create<MatMulOp>(
       rewriter.getUnknownLoc(), RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), first.getLhs(),
-      concatenate(rewriter, weights, first.getTransposeB() ? 0 : 1),
-      biases.empty() ? Value() : concatenate(rewriter, biases, 0), /*transpose_a=*/false, first.getTransposeB(),
+      concatenateConstants(rewriter, weights, first.getTransposeB() ? 0 : 1),
+      biases.empty() ? Value() : concatenateConstants(rewriter, biases, 0), /*transpose_a=*/false,
+      first.getTransposeB(),
       /*to=*/TypeAttr());
   SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
   SmallVector<Value> parts;

@@ -12,6 +12,9 @@ namespace pto_mlir::top {
 /// product; false where there are not two of them. Values and keys decide which tensor it is.
 bool mergeProjections(AttentionOp op, mlir::RewriterBase &rewriter);
 
+/// The constants side by side in dimension `axis`.
+mlir::Value concatenateConstants(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Value> values, int64_t axis);
+
 } // namespace pto_mlir::top
 
 #endif // PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_MERGEPROJECTIONS_H

@@ -35,6 +35,8 @@ inline constexpr llvm::StringLiteral kWideAttr = "top.wide";
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Attribute of a launch: its kernel concatenates its operands along this dimension, and does nothing else.
 inline constexpr llvm::StringLiteral kConcatAxisAttr = "top.concat_axis";
+/// Attribute of a launch: its kernel copies, and does nothing else, elements [0] to [0] + [1] of rows of [2] elements.
+inline constexpr llvm::StringLiteral kColumnsAttr = "top.columns";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names of tensors that rewrites removed (array of strings).

@@ -34,6 +34,33 @@ inline std::optional<int64_t> firstOfPiece(mlir::tensor::ExtractSliceOp slice) {
   return first;
 }
 
+/// The same elements of each row.
+struct Columns {
+  int64_t begin, size, row, rows; ///< in elements; the number of rows
+};
+
+/// What a slice takes if that is a run of elements of each row; nullopt for any other slice.
+inline std::optional<Columns> columnsOf(mlir::tensor::ExtractSliceOp slice) {
+  mlir::RankedTensorType source = slice.getSourceType(), type = slice.getType();
+  if (!source.hasStaticShape() || !type.hasStaticShape() || source.getRank() != type.getRank() ||
+      !slice.getOffsets().empty() || llvm::any_of(slice.getStaticStrides(), [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  Columns columns{0, 1, 1, 1};
+  bool isCut = false;
+  for (int64_t dim = source.getRank() - 1; dim >= 0; --dim) {
+    int64_t size = type.getDimSize(dim), all = source.getDimSize(dim);
+    if (isCut && size != all)
+      return std::nullopt;
+    if (isCut) {
+      columns.rows *= all;
+      continue;
+    }
+    isCut = size != all;
+    columns = {slice.getStaticOffsets()[dim] * columns.row, size * columns.row, all * columns.row, 1};
+  }
+  return columns;
+}
+
 } // namespace pto_mlir::top
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_SLICES_H

@@ -159,6 +159,30 @@ def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
 }
 
+def TopMergeConvs : Pass<"top-merge-convs", "::mlir::ModuleOp"> {
+  let summary = "make convolutions of one tensor one convolution with their filters side by side";
+  let description = [{
+    Convolutions (channels last, no groups, constant filters) of one tensor whose kernels, strides, pads and dilations are equal, each alone or with an
+    equal activation behind it, are one launch, which reads that tensor once. Its results are slices of the channels, which `place-concats` has read in place;
+    so only results are taken that other convolutions, and at most one concatenation of channels, read. Results that are concatenated stand at the
+    end of the channels, or at their beginning, and what is concatenated is the wide tensor instead:
+
+    ```mlir
+    %a = top.conv %x, %fa // 64 channels
+    %b = top.conv %x, %fb // 48 channels, which only a convolution reads
+    %c = top.concat %a, %d {axis = 3}
+    // becomes
+    %ba = top.conv %x, %fba // 112 channels
+    %b = top.slice %ba      // the first 48
+    %cc = top.concat %ba, %d {axis = 3}
+    %c = top.slice %cc      // all behind the first 48
+    ```
+
+    Not for networks whose sizes are known at run time.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
 def TopLoadWeights : Pass<"top-load-weights", "::mlir::ModuleOp"> {
   let summary = "read the module's weights from a safetensors file";
   let description = [{
