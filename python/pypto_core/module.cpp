@@ -10,6 +10,7 @@
 #include "pypto/ir/orchestrators.h"
 #include "pypto/ir/printer.h"
 #include "pypto/ir/serialize.h"
+#include "pypto/ir/slots.h"
 #include "pypto/ir/structural.h"
 #include "pypto/ir/verify.h"
 
@@ -167,6 +168,9 @@ void bindBytes(nb::module_ &m) {
         return std::const_pointer_cast<Program>(WithOrchestrators(program));
       },
       "The program with functions of no kind that hold scopes or calls as orchestrators.");
+  m.def(
+      "check_slot_regions", [](const std::shared_ptr<Program> &program) { CheckSlotRegions(program); },
+      "Refuses slots of one allocation that are no region of the assembler: ValueError with the place.");
   m.def("verify", [](const std::shared_ptr<Function> &function) { VerifyFunction(function); });
   m.def(
       "verify", [](const std::shared_ptr<Program> &program) { VerifyProgram(program); },

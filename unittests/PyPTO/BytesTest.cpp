@@ -68,10 +68,23 @@ TEST(Bytes, EveryPrefixAndEveryFlippedByteIsAnErrorOrAProgram) {
 TEST(Bytes, SaysWhatIsWrong) {
   auto message = [](std::string_view bytes) { return messageOf<ValueError>([&] { deserialize(bytes); }); };
   EXPECT_EQ(message("#!/bin/sh"), "not a stored PyPTO program");
-  EXPECT_EQ(message("PYPT\x07"), "stored form 7, this library reads 2");
-  EXPECT_EQ(message("PYPT\x02"), "the stored program ends early");
-  EXPECT_EQ(message(std::string_view("PYPT\x02\x00\x01\xff", 8)), "node of unknown kind 255");
-  EXPECT_EQ(message(std::string_view("PYPT\x02\x01\x02\xff\xfe\x00", 10)), "a string is no text");
+  EXPECT_EQ(message("PYPT\x07"), "stored form 7, this library reads 2 to 3");
+  EXPECT_EQ(message("PYPT\x03"), "the stored program ends early");
+  EXPECT_EQ(message(std::string_view("PYPT\x03\x00\x01\xff", 8)), "node of unknown kind 255");
+  EXPECT_EQ(message(std::string_view("PYPT\x03\x01\x02\xff\xfe\x00", 10)), "a string is no text");
+}
+
+TEST(Bytes, TheOlderFormHasNoSlots) {
+  auto whole = std::make_shared<const MemRef>(MemorySpace::Vec, nullptr, 64, 5, "", 2);
+  std::string bytes = serialize(whole);
+  bytes[4] = 2;
+  bytes.pop_back(); // the slot that is not there
+  EXPECT_TRUE(structural_equal(whole, deserialize(bytes)));
+  auto slot = std::make_shared<const MemRef>(MemorySpace::Vec, nullptr, 64, 5, "", 2, index(1));
+  EXPECT_TRUE(structural_equal(slot, deserialize(serialize(slot))));
+  EXPECT_FALSE(structural_equal(slot, whole));
+  EXPECT_EQ(messageOf<ValueError>([] { MemRef(MemorySpace::Vec, nullptr, 64, 5, "", 2, index(2)); }),
+            "MemRef: the slot must be 0 to 1, not 2");
 }
 
 TEST(Bytes, AChildThatIsThereIsOne) {

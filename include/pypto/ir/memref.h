@@ -6,7 +6,7 @@
 
 namespace pypto::ir {
 
-/// A buffer. Two tiles share one when they hold the same MemRef object.
+/// A buffer. Two tiles share one when they hold the same MemRef object; slots of one allocation have its `id_`.
 class MemRef final : public Node {
 public:
   MemorySpace memory_space_ = MemorySpace::DDR;
@@ -15,8 +15,10 @@ public:
   uint64_t id_ = 0;
   std::string name_;   ///< of a buffer that the program names
   uint64_t slots_ = 1; ///< buffers of `size_` bytes behind one another
+  ExprPtr slot_;       ///< which of them this is, of the allocation `id_`; null: all of them
 
-  MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name = "", uint64_t slots = 1);
+  MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name = "", uint64_t slots = 1,
+         ExprPtr slot = nullptr);
 
   template <class F> static void Fields(F &&f) {
     f("memory_space", &MemRef::memory_space_, kPlain);
@@ -25,6 +27,7 @@ public:
     f("id", &MemRef::id_, kOptional);
     f("name", &MemRef::name_, kNote | kOptional);
     f("slots", &MemRef::slots_, kOptional);
+    f("slot", &MemRef::slot_, kOptional);
   }
   PYPTO_NODE(MemRef, Node)
   void Finish();

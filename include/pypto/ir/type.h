@@ -115,6 +115,8 @@ public:
 
   /// `memory_space_`, else its MemRef's.
   std::optional<MemorySpace> GetMemorySpace() const;
+  /// The buffer that it says it lies in; null where it says none, and for a slot, which is placed as other tiles are.
+  MemRefPtr OwnBuffer() const;
 
   template <class F> static void Fields(F &&f) {
     f("shape", &TileType::shape_, kPlain);

@@ -15,7 +15,7 @@ namespace {
 
 bool isInAcc(const ir::TypePtr &type) {
   auto tile = ir::As<ir::TileType>(type);
-  return tile && tile->GetMemorySpace() == ir::MemorySpace::Acc && !tile->memref_;
+  return tile && tile->GetMemorySpace() == ir::MemorySpace::Acc && !tile->OwnBuffer();
 }
 
 bool runsOnVectors(const ir::Call &call) {

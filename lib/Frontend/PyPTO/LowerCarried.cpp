@@ -67,8 +67,7 @@ bool readAfter(const std::vector<ir::StmtPtr> &stmts, const ir::VarPtr &made, co
 /// Whether a tile of `type` may lie where one of `other` does: its MemRef, if it has one, is the same.
 bool staysIn(const ir::TypePtr &type, const ir::TypePtr &other) {
   auto tile = ir::As<ir::TileType>(type), held = ir::As<ir::TileType>(other);
-  return !tile || !tile->memref_ || (held && held->memref_ && *tile->memref_ == *held->memref_) ||
-         liesWith(type, other);
+  return !tile || !tile->OwnBuffer() || (held && tile->OwnBuffer() == held->OwnBuffer()) || liesWith(type, other);
 }
 
 } // namespace

@@ -156,8 +156,8 @@ bool Lowering::sameBytes(Value a, Value b) const {
 Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
   pto::TileBufType tile = tileType(*b.getContext(), *type, options);
   Value address = addressOf(type, tile);
-  if (type->memref_ && !(address && options.names))
-    owner = type->memref_->get();
+  if (ir::MemRefPtr own = type->OwnBuffer(); own && !(address && options.names))
+    owner = own.get();
   Value &found = buffers[{owner, tile.getAsOpaquePointer()}];
   if (found)
     return found;
@@ -231,7 +231,7 @@ Value Lowering::destination(const ir::Call &call, const ir::VarPtr &var) {
   if (!type)
     fail(call.span_, "the result of " + call.op_->name_ + " must be a tile");
   Value tile = var ? wanted.lookup(var.get()) : Value();
-  if (!tile || type->memref_)
+  if (!tile || type->OwnBuffer())
     tile = buffer(type, var ? static_cast<const void *>(var.get()) : &call);
   setValid(tile, *type);
   return tile;

@@ -70,7 +70,7 @@ static Operation *justWritten(Value tile, Operation *now) {
 /// Whether the result is said to lie where the operand does.
 static bool liesIn(const ir::TileTypePtr &type, const ir::ExprPtr &operand) {
   auto whole = ir::As<ir::TileType>(operand->type_);
-  return type->memref_ && whole && whole->memref_ && *type->memref_ == *whole->memref_;
+  return type->OwnBuffer() && whole && type->OwnBuffer() == whole->OwnBuffer();
 }
 
 /// Tiles that are all columns, as the rows of the same bytes: what works element by element takes no columns.

@@ -115,7 +115,7 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
     if (isScalar(var))
       types.push_back(scalarType(*b.getContext(), *ir::ElementTypeOf(var->type_)));
     else if (isTile(var))
-      tile = ir::As<ir::TileType>(var->type_)->memref_ ? Value() : wanted.lookup(var.get());
+      tile = ir::As<ir::TileType>(var->type_)->OwnBuffer() ? Value() : wanted.lookup(var.get());
     else
       tile = tensorOf(*op, carried.vars.size() - 1);
     if (isTile(var) && !tile) {

@@ -18,8 +18,9 @@ public:
   NodePtr read() {
     CHECK(bytes.substr(0, kMagic.size()) == kMagic) << "not a stored PyPTO program";
     bytes.remove_prefix(kMagic.size());
-    unsigned version = byte();
-    CHECK(version == kVersion) << "stored form " << version << ", this library reads " << kVersion;
+    version = byte();
+    CHECK(version >= kOldest && version <= kVersion)
+        << "stored form " << version << ", this library reads " << unsigned(kOldest) << " to " << unsigned(kVersion);
     readStrings();
     for (uint64_t left = count(); left > 0; --left)
       readNode();
@@ -142,7 +143,11 @@ private:
   }
 
   template <class T> void fields(T &node) {
-    T::Fields([&](const char *, auto member, unsigned) { value(node.*member); });
+    T::Fields([&](const char *name, auto member, unsigned) {
+      if (std::is_same_v<T, MemRef> && version < 3 && name == std::string_view("slot"))
+        return;
+      value(node.*member);
+    });
   }
 
   template <class T> void value(std::shared_ptr<const T> &child) {
@@ -229,6 +234,7 @@ private:
   std::vector<Entry> nodes;
   NodePtr made;
   uint64_t visits = 0;
+  unsigned version = 0;
 };
 
 } // namespace

@@ -14,7 +14,9 @@
 namespace pypto::ir {
 
 inline constexpr std::string_view kMagic = "PYPT";
-inline constexpr uint8_t kVersion = 2;
+inline constexpr uint8_t kVersion = 3;
+/// The oldest form that is read. Form 2 has no slots in its MemRefs.
+inline constexpr uint8_t kOldest = 2;
 /// Nodes of the tree that a walk sees when what is shared counts each time.
 inline constexpr uint64_t kMostVisits = 1 << 24;
 

@@ -111,10 +111,26 @@ StmtPtr IRMutator::VisitStmt(const StmtPtr &stmt) {
   }
 }
 
+/// The variable, or one whose slot reads what its own slot's variables have become.
+VarPtr IRMutator::WithSlot(const VarPtr &var) {
+  auto tile = As<TileType>(var->type_);
+  if (!tile || !tile->memref_ || !(*tile->memref_)->slot_)
+    return var;
+  const MemRef &held = **tile->memref_;
+  ExprPtr slot = VisitExpr(held.slot_);
+  if (slot == held.slot_)
+    return var;
+  auto memref = std::make_shared<const MemRef>(held.memory_space_, held.addr_, held.size_, held.id_, held.name_,
+                                               held.slots_, std::move(slot));
+  auto type = std::make_shared<const TileType>(tile->shape_, tile->dtype_, std::move(memref), tile->tile_view_,
+                                               tile->memory_space_);
+  return std::make_shared<const Var>(var->name_hint_, std::move(type), var->span_);
+}
+
 VarPtr IRMutator::VisitDef(const VarPtr &var) {
   auto carried = As<IterArg>(var);
   if (!carried)
-    return var;
+    return WithSlot(var);
   ExprPtr init = VisitExpr(carried->initValue_);
   if (init == carried->initValue_)
     return var;

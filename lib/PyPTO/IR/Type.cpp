@@ -35,7 +35,8 @@ TypePtr UnknownType::Get() {
 ScalarType::ScalarType(DataType dtype) : ScalarType() { dtype_ = dtype; }
 PtrType::PtrType(DataType dtype) : PtrType() { dtype_ = dtype; }
 
-MemRef::MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name, uint64_t slots)
+MemRef::MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name, uint64_t slots,
+               ExprPtr slot)
     : MemRef() {
   memory_space_ = memory_space;
   addr_ = std::move(addr);
@@ -43,12 +44,21 @@ MemRef::MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t i
   id_ = id;
   name_ = std::move(name);
   slots_ = slots;
+  slot_ = std::move(slot);
   NodeAccess::Complete(*this);
 }
 
 void MemRef::Finish() {
   CHECK(slots_ >= 1 && slots_ <= 1024) << "MemRef: slots must be 1 to 1024, not " << slots_;
   CHECK(size_ <= uint64_t(kMostElements) * 8) << "MemRef: size is too large";
+  if (!slot_)
+    return;
+  auto dtype = ElementTypeOf(slot_->type_);
+  CHECK(IsA<ScalarType>(slot_->type_) && dtype->IsInt()) << "MemRef: the slot must be an integer";
+  auto slot = ConstantInt(slot_);
+  CHECK(!slot || (*slot >= 0 && *slot < int64_t(slots_)))
+      << "MemRef: the slot must be 0 to " << slots_ - 1 << ", not " << *slot;
+  CHECK(!addr_) << "MemRef: a slot has no address of its own";
 }
 
 TensorType::TensorType(std::vector<ExprPtr> shape, DataType dtype, std::optional<MemRefPtr> memref,
@@ -91,6 +101,8 @@ std::optional<MemorySpace> TileType::GetMemorySpace() const {
     return memory_space_;
   return (*memref_)->memory_space_;
 }
+
+MemRefPtr TileType::OwnBuffer() const { return memref_ && !(*memref_)->slot_ ? *memref_ : nullptr; }
 
 ArrayType::ArrayType(DataType dtype, ExprPtr extent) : ArrayType() {
   dtype_ = dtype;

@@ -34,6 +34,8 @@ protected:
   }
   void VisitStmt_(const AssignStmtPtr &op) override {
     VisitExpr(op->value_);
+    if (auto tile = As<TileType>(op->var_->type_); tile && tile->memref_ && (*tile->memref_)->slot_)
+      VisitExpr((*tile->memref_)->slot_);
     bind(op->var_);
   }
   void VisitStmt_(const IfStmtPtr &op) override {

@@ -11,7 +11,7 @@ std::string Printer::memref(const MemRef &memref) {
     text += ", name=" + attr(memref.name_);
   if (memref.slots_ != 1)
     text += ", slots=" + std::to_string(memref.slots_);
-  return text + ")";
+  return text + ")" + (memref.slot_ ? "[" + expr(memref.slot_) + "]" : "");
 }
 
 std::string Printer::extents(const std::vector<ExprPtr> &extents) {

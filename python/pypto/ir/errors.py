@@ -62,9 +62,9 @@ _KINDS = {
 }
 
 
-def of_compiler(text):
-    """The compiler's error as one of the parser's, with its place."""
-    kind = next((held for key, held in _KINDS.items() if key in text), InvalidOperationError)
+def of_compiler(text, kind=None):
+    """The compiler's error as one of the parser's, or of a kind, with its place."""
+    kind = kind or next((held for key, held in _KINDS.items() if key in text), InvalidOperationError)
     text = _in_words(text)
     found = _PLACE.match(text)
     if found is None:

@@ -4,11 +4,13 @@ import os
 import warnings
 from pathlib import Path
 
+from pypto.ir import errors
 from pypto.ir.compiled_program import CompiledProgram, compile_to
 from pypto.ir.dispatch import param_infos, write_meta
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
+from pypto.pypto_core.passes import MemoryPlanner
 from pypto.runtime.debug.run_script_writer import write_run_script
 from pypto.runtime.records import default_folder
 
@@ -23,7 +25,8 @@ def compile_program(
     the output tree (pypto.backend.output_tree; of several ranks next_levels): in the calls of March 2026 where
     `backend_type` is PTO or CCE, else in today's. By default the folder is build_output/NAME_TIME, or under
     $PYPTO_PROG_BUILD_DIR. `platform` or else `backend_type` says the processor; $PTOAS_ROOT/ptoas, if set, makes the
-    kernels' C++. ParserError with the place; ValueError, TypeError.
+    kernels' C++. ParserError with the place; ValueError, TypeError; with `memory_planner=MemoryPlanner.PTOAS` a
+    PartialCodegenError for slots that this assembler does not keep apart.
 
     What the tree lacks is in `left_out` of the result, by name with the reason, and warned of where the program has one
     device: the `.pmodel` has it.
@@ -38,6 +41,8 @@ def compile_program(
     for name in others:
         if name not in ("skip_ptoas", "distributed_config", "memory_planner", "verification_level", "profiling"):
             raise TypeError(f"ir.compile: has no parameter {name}")
+    if others.get("memory_planner") == MemoryPlanner.PTOAS:
+        check_slots(program)
     distributed = others.pop("distributed_config", None)
     platform = platform or ("a5sim" if "950" in str(backend_type) else "a2a3sim")
     config = RunConfig(platform=platform, distributed_config=distributed)
@@ -48,6 +53,16 @@ def compile_program(
         compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
     write_files(compiled, output_dir or default_folder(program.name), backend_type, dump_passes, others)
     return compiled
+
+
+def check_slots(program):
+    """PartialCodegenError for slots of one allocation that the assembler, if it places tiles, does not keep apart."""
+    from pypto.backend.pto_backend import PartialCodegenError
+
+    try:
+        ir.check_slot_regions(program)
+    except ValueError as error:
+        raise errors.of_compiler(str(error), PartialCodegenError) from None
 
 
 def write_files(compiled, folder, backend_type=None, dump_passes=False, others=None):

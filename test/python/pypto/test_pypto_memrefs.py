@@ -6,9 +6,13 @@ import numpy as np
 import pypto.language as pl
 import pytest
 from pypto import DataType, ir
+from pypto.backend.pto_backend import PartialCodegenError
+from pypto.ir import compile as ir_compile
 from pypto.ir.op import tile
+from pypto.ir.pass_manager import PassManager
 from pypto.language.parser.diagnostics import ParserTypeError
 from pypto.pypto_core import codegen
+from pypto.pypto_core.passes import MemoryPlanner
 from test_pypto_lower import F32, SPAN, Kernel, numbers, scalar, tensor_of
 
 SHAPE = [16, 32]
@@ -162,3 +166,87 @@ def k(x: pl.Tensor[[16, 32], pl.FP32], z: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
 """
     with pytest.raises(ParserTypeError, match=message):
         pl.parse(text)
+
+
+@pl.program
+class Turns:
+    """Both slots live in each turn."""
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(
+        self, x: pl.Tensor[[64, 32], pl.FP32], y: pl.Tensor[[64, 32], pl.FP32], z: pl.Out[pl.Tensor[[64, 32], pl.FP32]]
+    ) -> pl.Tensor[[64, 32], pl.FP32]:
+        for i in pl.range(4):
+            a: pl.Tile[[16, 32], pl.FP32, PAIR[i % 2], pl.Mem.Vec] = pl.load(x, [i * 16, 0], [16, 32])
+            b: pl.Tile[[16, 32], pl.FP32, PAIR[(i + 1) % 2], pl.Mem.Vec] = pl.load(y, [i * 16, 0], [16, 32])
+            z = pl.store(pl.sub(a, b), [i * 16, 0], z)
+        return z
+
+
+def slot_program(first, second, between="for j in pl.range(2):", shape="[16, 32]"):
+    """A program with a tile in each of two loops."""
+    return pl.parse_program(f"""import pypto.language as pl
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(
+        self, x: pl.Tensor[[64, 32], pl.FP32], z: pl.Out[pl.Tensor[[64, 32], pl.FP32]], n: pl.Scalar[pl.INDEX]
+    ) -> pl.Tensor[[64, 32], pl.FP32]:
+        for i in pl.range(2):
+            a: pl.Tile[[16, 32], pl.FP32, {first}, pl.Mem.Vec] = pl.load(x, [i * 16, 0], [16, 32])
+            z = pl.store(pl.exp(a), [i * 16, 0], z)
+        {between}
+            b: pl.Tile[{shape}, pl.FP32, {second}, pl.Mem.Vec] = pl.load(x, [32, 0], {shape})
+            z = pl.store(pl.exp(b), [32, 0], z)
+        return z
+""")
+
+
+SLOT = 'pl.MemRef("s", slots={})[{}]'
+
+
+def test_slots_are_printed_and_stored():
+    text = ir.python_print(Turns)
+    assert 'pl.MemRef(pl.Mem.Vec, None, 0, 0, name="PAIR", slots=2)[(i + 1) % 2]' in text
+    for again in (pl.parse_program(text), ir.deserialize(ir.serialize(Turns))):
+        ir.assert_structural_equal(Turns, again)
+        assert ir.structural_hash(Turns) == ir.structural_hash(again)
+    other = pl.parse_program(text.replace("[(i + 1) % 2]", "[i % 2]"))
+    assert not ir.structural_equal(Turns, other)
+    body = Turns.functions["k"].body
+    body = body.stmts[0] if isinstance(body, ir.SeqStmts) else body
+    slot = body.body.stmts[1].var.type.memref
+    assert (slot.slots, slot.id, slot.name, str(slot.memory_space)) == (2, 0, "PAIR", "MemorySpace.Vec")
+    expanded = PassManager.get_strategy().run_passes(Turns)
+    ir.assert_structural_equal(expanded, pl.parse_program(ir.python_print(expanded)))
+    assert "slots=2)[(i + 1) % 2]" in ir.python_print(expanded)
+
+
+def test_the_assembler_guards_one_slot_of_a_turn(tmp_path):
+    ir_compile(Turns, output_dir=tmp_path / "ours")
+    with pytest.raises(PartialCodegenError) as error:
+        ir_compile(Turns, output_dir=tmp_path / "theirs", memory_planner=MemoryPlanner.PTOAS)
+    assert (
+        "b is a slot of `PAIR`, which memory_planner=PTOAS refuses: two slots live at once in a turn of a loop"
+        in str(error.value)
+    )
+    assert error.value.span["begin_line"] and "take one slot in a turn" in error.value.hint
+
+
+def test_slots_that_the_assembler_places(tmp_path):
+    """One in each turn: also of loops behind one another."""
+    ir.check_slot_regions(slot_program(SLOT.format(2, "i % 2"), SLOT.format(2, "j % 2")))
+    ir.check_slot_regions(slot_program(SLOT.format(2, 0), SLOT.format(2, 1), "for j in pl.range(1, 3):"))
+
+
+@pytest.mark.parametrize(
+    "slots, second, shape, message",
+    [
+        (17, 1, "[16, 32]", "an allocation has at most 16 slots there, not 17"),
+        (2, 1, "[16, 16]", "slots of one allocation have one type and valid extent"),
+    ],
+)
+def test_slots_that_are_no_region(slots, second, shape, message):
+    program = slot_program(SLOT.format(slots, "i % 2"), SLOT.format(slots, second), shape=shape)
+    with pytest.raises(ValueError, match=message):
+        ir.check_slot_regions(program)

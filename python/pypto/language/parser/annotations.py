@@ -56,7 +56,8 @@ def type_difference(declared, deduced):
 
 
 class Annotations:
-    """Needs Expressions, and `self.buffers`: buffers of this function by their text."""
+    """Needs Expressions, and of this function `self.buffers`, its buffers by their text, and `self.slotted`, the
+    numbers of its allocations with slots."""
 
     def annotation(self, node):
         """(type, direction) of a parameter; the direction is None where it says none."""
@@ -201,9 +202,11 @@ class Annotations:
     def type_Tile(self, node, items):
         shape, dtype = self.shaped(node, items)
         parts = {ir.MemRef: None, ir.TileView: None, ir.MemorySpace: None}
+        slot = None
         for item in items[2:]:
-            value = self.allocation(item) or self.part(item)
+            value = self.stated_slot(item) or self.allocation(item) or self.part(item)
             if isinstance(value, Allocation):
+                slot = item if isinstance(item, ast.Subscript) else None
                 continue
             if type(value) not in parts:
                 message = f"{ast.unparse(item)} says nothing about a tile"
@@ -211,6 +214,8 @@ class Annotations:
                     message += f": Tile does not accept layouts like {ast.unparse(item)}"
                 self.fail(ParserTypeError, message, item)
             parts[type(value)] = value
+        if slot is not None and parts[ir.MemorySpace] is not None:
+            parts[ir.MemRef] = self.slot(slot, parts[ir.MemorySpace])
         return ir.TileType(shape, dtype, parts[ir.MemRef], parts[ir.TileView], parts[ir.MemorySpace])
 
     def allocation(self, node):
@@ -227,6 +232,27 @@ class Annotations:
         if slotted and isinstance(found, Allocation) and isinstance(node.slice, ast.Constant):
             self.construct(node, found.__getitem__, node.slice.value)
         return found if isinstance(found, Allocation) else None
+
+    def slot(self, node, space):
+        """The MemRef of `pair[i % 2]`."""
+        found, named = self.allocation(node), node.value
+        if isinstance(named, ast.Call):
+            name, key = found.name or "", ast.unparse(named)
+        else:
+            name, key = named.id, id(found)
+        number = self.slotted.setdefault(key, len(self.slotted))
+        index = self.as_expr(self.value(node.slice), node.slice)
+        return self.construct(node, ir.MemRef, space, None, 0, number, name, found.slots, index)
+
+    def stated_slot(self, node):
+        """The same of `pl.MemRef(pl.Mem.Vec, None, 0, 1, slots=2)[i % 2]`, which is how it is printed."""
+        whole = node.value if isinstance(node, ast.Subscript) else None
+        if not isinstance(whole, ast.Call) or len(whole.args) < 2 or getattr(whole.func, "attr", None) != "MemRef":
+            return None
+        held = self.part(whole)
+        index = self.as_expr(self.value(node.slice), node.slice)
+        fields = (held.memory_space, held.addr, held.size, held.id, held.name, held.slots)
+        return self.construct(node, ir.MemRef, *fields, index)
 
     def construct(self, node, make, *args, **keywords):
         try:

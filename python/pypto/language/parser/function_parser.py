@@ -104,7 +104,7 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, Static, Contro
         self.dynamics = {}  # extents that annotations name
         self.depth, self.strict = 0, False
         self.declared = None  # the type that an annotation gives to the call that is read
-        self.ended, self.buffers, self.roots = set(), {}, {}
+        self.ended, self.buffers, self.slotted, self.roots = set(), {}, {}, {}
         self.views = {}  # parts of tensors, by variable
         self.given_back = {}  # arguments that a call gives back, by the variable of its results
         self.returned = []

@@ -30,11 +30,12 @@ protected:
   virtual ExprPtr VisitUnaryExpr_(const UnaryExprPtr &op);
   virtual StmtPtr VisitScopeStmt_(const ScopeStmtPtr &op);
   /// Where a node binds a variable: the variable to bind instead, which later uses are replaced by. An IterArg stays an
-  /// IterArg. By default only an IterArg changes, when what it begins with does.
+  /// IterArg. By default an IterArg changes when what it begins with does, and a tile when its slot does.
   virtual VarPtr VisitDef(const VarPtr &var);
 
 private:
   friend struct MutateFieldsOf;
+  VarPtr WithSlot(const VarPtr &var);
   std::unordered_map<const Var *, VarPtr> replaced_;
 };
 
