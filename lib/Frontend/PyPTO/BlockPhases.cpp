@@ -79,6 +79,8 @@ public:
   Phases(const ir::SpmdScopeStmt &scope, bool ofScopes)
       : scope(scope), ofScopes(ofScopes), kernel(ofScopes ? nullptr : ir::KernelOfBlocks(scope)),
         body(kernel ? kernel->body_ : scope.body_), roots(tensorRoots(body)), memory(scope.core_num_) {
+    for (const ir::Var *var : writtenTensors(body))
+      written.insert(rootOf(roots, var));
     for (const ir::VarPtr &var : freeVariables(body))
       shared.insert(var.get());
   }
@@ -144,11 +146,29 @@ private:
       need(var);
     }
   }
-  /// Numbers that follow from other numbers, and views: each phase has those that it reads.
-  static bool isRepeatable(const ir::AssignStmt &assign) {
+  static bool isForCube(const ir::VarPtr &var) {
+    auto space = spaceOf(var);
+    return space == ir::MemorySpace::Mat || space == ir::MemorySpace::Left || space == ir::MemorySpace::Right;
+  }
+  /// Loads of what blocks do not write, and moves of such tiles, give the same in every phase.
+  bool isSameAgain(const ir::Call &call) const {
+    auto from = call.args_.empty() ? nullptr : ir::As<ir::Var>(call.args_[0]);
+    Sources others;
+    for (const ir::ExprPtr &operand : call.args_)
+      others.VisitExpr(operand);
+    if (!from || others.memory)
+      return false;
+    if (call.op_->name_ == "tile.load")
+      return !written.count(rootOf(roots, from.get()));
+    return call.op_->name_ == "tile.move" && repeatable.count(from.get()) && isForCube(from);
+  }
+  /// Numbers that follow from other numbers, views, and operands of products: each phase has those that it reads.
+  bool isRepeatable(const ir::AssignStmt &assign) const {
+    auto call = ir::As<ir::Call>(assign.value_);
+    if (call && isForCube(assign.var_))
+      return isSameAgain(*call);
     Sources sources;
     sources.VisitExpr(assign.value_);
-    auto call = ir::As<ir::Call>(assign.value_);
     bool isView = call && isViewOfTensor(call->op_->name_);
     return !sources.memory && (isView || ir::IsA<ir::ScalarType>(assign.var_->type_));
   }
@@ -215,10 +235,14 @@ private:
       bool isCarried = loop && arg != carriedBy.end() && arg->second.first == loop;
       if (isCarried && arg->second.second == result.get() && arg->first == var.get())
         continue; // it stays
-      if (isCarried && ir::IsA<ir::TensorType>(var->type_))
-        fail(value->span_, var->name_hint_ + " is carried as it is to another name of a loop with a barrier between "
-                                             "blocks; compute with it first, as in `pl.add(x, 0.0)`");
-      handedOn.emplace_back(var, result);
+      if (!isCarried || !ir::IsA<ir::TensorType>(var->type_)) {
+        handedOn.emplace_back(var, result);
+        continue;
+      }
+      // A view of memory that this very turn writes, as where two tensors change places: by way of memory of its own.
+      auto copy = std::make_shared<const ir::Var>(result->name_hint_ + "_next", result->type_, value->span_);
+      memory.add(copy);
+      copiedOn.push_back({var, copy, result});
     }
   }
 
@@ -326,7 +350,7 @@ private:
       auto assign = ir::As<ir::AssignStmt>(stmt);
       return assign && repeatable.count(assign->var_.get());
     };
-    if (llvm::all_of(run, isRead) && handedOn.empty()) {
+    if (llvm::all_of(run, isRead) && handedOn.empty() && copiedOn.empty()) {
       run.clear();
       return;
     }
@@ -334,7 +358,7 @@ private:
     Stmts stmts, made;
     std::set<const ir::Var *> own;
     bool knowsBlock = false;
-    for (const ir::StmtPtr &stmt : run) {
+    for (const ir::StmtPtr &stmt : withoutUnread(run)) {
       stmts.push_back(stmt);
       for (const ir::VarPtr &var : boundBy(stmt)) {
         own.insert(var.get());
@@ -343,10 +367,18 @@ private:
         knowsBlock |= memory.has(var.get());
       }
     }
+    knowsBlock |= !handedOn.empty() || !copiedOn.empty();
+    for (const auto &[value, copy, result] : copiedOn)
+      stmts.push_back(memory.stored(value, copy, block));
     for (const auto &[value, result] : handedOn)
       stmts.push_back(memory.stored(value, result, block));
-    knowsBlock |= !handedOn.empty();
+    for (const auto &[value, copy, result] : copiedOn) {
+      stmts.push_back(std::make_shared<const ir::AssignStmt>(copy, memory.loaded(copy, block), copy->span_));
+      stmts.push_back(memory.stored(copy, result, block));
+      own.insert(copy.get());
+    }
     handedOn.clear();
+    copiedOn.clear();
     run.clear();
     own.insert(block.get());
     Renamer renamer;
@@ -357,6 +389,21 @@ private:
     for (const ir::StmtPtr &stmt : stmts)
       made.push_back(renamer.VisitStmt(stmt));
     out.push_back(blocks(sequence(std::move(made), span)));
+  }
+  /// The statements but for operands of products that only a later phase reads, which has its own.
+  Stmts withoutUnread(const Stmts &stmts) const {
+    Stmts kept;
+    std::set<const ir::Var *> read;
+    for (const ir::StmtPtr &stmt : llvm::reverse(stmts)) {
+      auto assign = ir::As<ir::AssignStmt>(stmt);
+      const ir::Var *var = assign ? assign->var_.get() : nullptr;
+      if (var && isForCube(assign->var_) && repeatable.count(var) && !read.count(var))
+        continue;
+      for (const ir::VarPtr &other : freeVariables(stmt))
+        read.insert(other.get());
+      kept.push_back(stmt);
+    }
+    return {kept.rbegin(), kept.rend()};
   }
   static ir::TypePtr blockType() { return std::make_shared<const ir::ScalarType>(pypto::DataType::INDEX); }
 
@@ -396,7 +443,8 @@ private:
   ir::InCoreScopeStmtPtr kernel; ///< null where the body is that of the scope itself
   ir::StmtPtr body;
   TensorRoots roots;
-  std::set<const ir::Var *> shared; ///< that blocks do not make
+  std::set<const ir::Var *> shared;  ///< that blocks do not make
+  std::set<const ir::Var *> written; ///< roots that blocks write
   size_t phase = 0;
   int made = 0;                                     ///< scopes
   std::map<const ir::Var *, size_t> phaseOf;        ///< what a phase computes
@@ -408,6 +456,10 @@ private:
   /// Arguments of loops in the memory of blocks: the loop, and its result in the same place.
   std::map<const ir::Var *, std::pair<const ir::Stmt *, const ir::Var *>> carriedBy;
   std::vector<std::pair<ir::VarPtr, ir::VarPtr>> handedOn; ///< values and whose memory they go to, in this phase
+  struct Copied {
+    ir::VarPtr value, copy, result;
+  };
+  std::vector<Copied> copiedOn; ///< the same by way of a copy
 };
 
 /// Scopes of blocks with a kernel each.

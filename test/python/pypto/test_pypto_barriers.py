@@ -355,7 +355,7 @@ def test_rounds_of_a_number_of_blocks_that_the_run_gives(function):
         ),
         (
             (
-                "a = pl.load(z, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)",
+                "a = pl.load(z, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)",  # z is written behind it
                 BARRIER,
                 LOAD.format("x"),
                 STORE.format("z"),
@@ -428,10 +428,61 @@ def exchanged_tensors(x: pl.Tensor, y: pl.InOut[pl.Tensor]):
     return y
 
 
-def test_tensors_do_not_change_places():
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+def test_tensors_change_places(platform):
     x, y = numbers(32, 64), numbers(32, 64)
-    with pytest.raises(InvalidOperationError, match="carried as it is to another name of a loop"):
-        exchanged_tensors(x, y)
+    t = x + np.float32(1)
+    u = 2 * t  # an odd number of turns: the names are exchanged
+    exchanged_tensors(x, y, config=RunConfig(platform=platform, mode="checked"))
+    np.testing.assert_array_equal(y, u + 3 * t)
+
+
+@pl.jit
+def rotated_tensors(x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor], n: pl.Scalar[pl.INT32]):
+    with pl.spmd(4):
+        me = pl.tile.get_block_idx() * 8
+        t = pl.add(x[me : me + 8, :], 1.0)
+        u = pl.mul(t, 2.0)
+        v = pl.mul(t, 4.0)
+        for i in pl.range(n):
+            t, u, v = u, v, pl.add(t, y[24 - me : 32 - me, :])
+            pl.system.syncall(core_type="aiv_only")
+            y[me : me + 8, :] = v
+            pl.system.syncall(core_type="aiv_only")
+        z[me : me + 8, :] = pl.sub(t, u)
+    return y, z
+
+
+@pytest.mark.parametrize("turns", (0, 1, 2, 3, 5))
+def test_tensors_rotate(turns):
+    x, y, z = (numbers(32, 64, seed=seed) for seed in range(3))
+    t = x + np.float32(1)
+    t, u, v, of_y = t, 2 * t, 4 * t, y.copy()
+    for _ in range(turns):
+        t, u, v = u, v, t + of_y.reshape(4, 8, 64)[::-1].reshape(32, 64)
+        of_y = v
+    rotated_tensors(x, y, z, turns, config=RunConfig(mode="checked"))
+    np.testing.assert_array_equal(y, of_y)
+    np.testing.assert_array_equal(z, t - u)
+
+
+FACTOR = "a = pl.load({}, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)"
+WHOLE = "b = pl.load(y, [0, 0], [64, 64], target_memory=pl.Mem.Mat)"
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+@pytest.mark.parametrize("is_moved", (False, True), ids=("in Mat", "in Left"))
+def test_an_operand_of_a_product_is_loaded_again(platform, is_moved):
+    x, y, z = (numbers(64, 64, seed=seed) for seed in range(3))
+    body = [LOAD.format("x"), FACTOR.format("x"), STORE.format("y"), BARRIER, WHOLE]
+    if is_moved:
+        body.insert(2, "l = pl.move(a, target_memory=pl.Mem.Left)")
+        body += ["r = pl.move(b, target_memory=pl.Mem.Right)", "p = pl.matmul(l, r)"]
+    else:
+        body += ["p = pl.matmul(a, b)"]
+    run(exchange(*body, "z = pl.store(p, [48 - me * 16, 0], z)"), x, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_array_equal(y, turned(x))
+    np.testing.assert_allclose(z, turned(x.astype(np.float64) @ turned(x)), rtol=1e-5, atol=1e-5)
 
 
 @pl.jit
