@@ -31,9 +31,10 @@ ir::ExprPtr product(const ir::ExprPtr &a, const ir::ExprPtr &b) {
 }
 
 void BlockMemory::add(const ir::VarPtr &var) {
-  if (auto space = spaceOf(var); space && *space != ir::MemorySpace::Vec)
+  auto space = spaceOf(var);
+  if (space && *space != ir::MemorySpace::Vec && *space != ir::MemorySpace::Acc)
     fail(var->span_, var->name_hint_ + " is in the memory of the cube core behind a barrier between blocks, which "
-                                       "keeps tiles of pl.Mem.Vec; store it to a tensor");
+                                       "keeps tiles of pl.Mem.Vec and pl.Mem.Acc; store it to a tensor");
   std::vector<ir::ExprPtr> extents;
   pypto::DataType element = pypto::DataType::INT64;
   if (ir::ShapeOf(var->type_)) {
@@ -69,6 +70,16 @@ ir::StmtPtr BlockMemory::stored(const ir::VarPtr &value, const ir::VarPtr &var, 
                          : ir::CreateOp("tensor.assemble", {tensor, value, offsets}, value->span_);
   auto written = std::make_shared<const ir::Var>(tensor->name_hint_, tensor->type_, value->span_);
   return std::make_shared<const ir::AssignStmt>(written, call, value->span_);
+}
+
+ir::TypePtr BlockMemory::typeOfLoaded(const ir::VarPtr &var) {
+  auto tile = ir::As<ir::TileType>(var->type_);
+  if (!tile || spaceOf(var) != ir::MemorySpace::Acc)
+    return var->type_;
+  std::optional<ir::TileView> view;
+  if (std::vector<ir::ExprPtr> valid = validOf(var->type_); !valid.empty())
+    view.emplace().valid_shape = std::move(valid);
+  return std::make_shared<const ir::TileType>(tile->shape_, tile->dtype_, std::nullopt, view, ir::MemorySpace::Vec);
 }
 
 ir::ExprPtr BlockMemory::loaded(const ir::VarPtr &var, const ir::VarPtr &block) const {

@@ -21,6 +21,8 @@ public:
 
   /// Writes `value` to the memory of `var`; `block`: the number of the block.
   ir::StmtPtr stored(const ir::VarPtr &value, const ir::VarPtr &var, const ir::VarPtr &block) const;
+  /// A tile of Acc comes back in Vec: nothing loads the accumulators.
+  static ir::TypePtr typeOfLoaded(const ir::VarPtr &var);
   ir::ExprPtr loaded(const ir::VarPtr &var, const ir::VarPtr &block) const;
 
   std::vector<ir::StmtPtr> created; ///< the statements that make the tensors

@@ -48,6 +48,34 @@ protected:
   }
 };
 
+/// Readers of a tile in Acc that a tile in Vec does not serve as well.
+class AccReaders : public ir::IRVisitor {
+public:
+  AccReaders(const ir::Var &tile, const ir::StmtPtr &stmts) : tile(tile) { VisitStmt(stmts); }
+  bool found = false;
+
+protected:
+  void VisitExpr_(const ir::VarPtr &op) override { found |= op.get() == &tile; }
+  void VisitExpr_(const ir::IterArgPtr &op) override { found |= op.get() == &tile; }
+  void VisitExpr_(const ir::CallPtr &op) override {
+    bool isFirst = !op->args_.empty() && op->args_[0].get() == &tile;
+    if (!isFirst || !servesVec(*op))
+      return ir::IRVisitor::VisitExpr_(op);
+    for (const ir::ExprPtr &operand : llvm::drop_begin(op->args_))
+      VisitExpr(operand);
+  }
+
+private:
+  static bool servesVec(const ir::Call &call) {
+    ir::OpView view(call);
+    if (call.op_->name_ == "tile.store")
+      return !view.Keyword<bool>("relu").value_or(false);
+    return call.op_->name_ == "tile.move" && view.Enum<ir::MemorySpace>("target_memory") == ir::MemorySpace::Vec;
+  }
+
+  const ir::Var &tile;
+};
+
 /// The variables that a statement binds for those behind it.
 std::vector<ir::VarPtr> boundBy(const ir::StmtPtr &stmt) {
   if (auto assign = ir::As<ir::AssignStmt>(stmt))
@@ -419,7 +447,10 @@ private:
       } else if (memory.has(var.get())) {
         for (const ir::ExprPtr &extent : validOf(var->type_))
           prepare({std::make_shared<const ir::EvalStmt>(extent, span)}, own, span, before, renamer);
-        auto fresh = std::make_shared<const ir::Var>(var->name_hint_, var->type_, var->span_);
+        if (spaceOf(var) == ir::MemorySpace::Acc && AccReaders(*var, sequence(stmts, span)).found)
+          fail(var->span_, var->name_hint_ + " is in the memory of the cube core behind a barrier between blocks, "
+                                             "where it can be stored, or moved to pl.Mem.Vec");
+        auto fresh = std::make_shared<const ir::Var>(var->name_hint_, BlockMemory::typeOfLoaded(var), var->span_);
         before.push_back(
             std::make_shared<const ir::AssignStmt>(fresh, renamer.VisitExpr(memory.loaded(var, block)), var->span_));
         renamer.names[var.get()] = fresh;

@@ -14,7 +14,8 @@ bool holdsBarrier(const pypto::ir::StmtPtr &stmt);
 /// between two barriers, so that all blocks end a phase before one begins the next. Loops and branches around a barrier
 /// become those of the orchestrator; their bounds must not depend on the block. Tiles and tensors that a later phase
 /// reads go through global memory with a part for each block. Fails where a phase needs what only a block has: elements
-/// that it read, tiles outside of Vec but for operands of products that can be loaded again.
+/// that it read, tiles outside of Vec but for operands of products that can be loaded again and products that are
+/// stored.
 pypto::ir::StmtPtr cutAtBarriers(const pypto::ir::SpmdScopeStmt &scope);
 
 /// An orchestrator whose scopes of blocks have one kernel each: where one has several, each becomes a phase.

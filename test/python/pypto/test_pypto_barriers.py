@@ -363,8 +363,19 @@ def test_rounds_of_a_number_of_blocks_that_the_run_gives(function):
             ),
             "a is in the memory of the cube core behind a barrier between blocks",
         ),
+        (
+            (
+                "a = pl.load(x, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)",
+                "b = pl.load(x, [0, 0], [64, 64], target_memory=pl.Mem.Mat)",
+                "p = pl.matmul(a, b)",
+                LOAD.format("z"),
+                BARRIER,
+                "z = pl.store(pl.matmul_acc(p, a, b), [48 - me * 16, 0], z)",
+            ),
+            "p is in the memory of the cube core behind a barrier between blocks, where it can be stored",
+        ),
     ),
-    ids=("a loop of the block's own", "a tile of the cube core"),
+    ids=("a loop of the block's own", "a tile of the cube core", "an accumulator"),
 )
 def test_what_no_barrier_keeps(body, reason):
     with pytest.raises(InvalidOperationError, match=reason):
@@ -437,6 +448,23 @@ def test_tensors_change_places(platform):
     np.testing.assert_array_equal(y, u + 3 * t)
 
 
+FACTOR = "a = pl.load({}, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)"
+WHOLE = "b = pl.load({}, [0, 0], [64, 64], target_memory=pl.Mem.Mat)"
+
+
+@pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
+@pytest.mark.parametrize("is_moved", (False, True), ids=("stored", "moved"))
+def test_a_product_is_kept(platform, is_moved):
+    x, y, z = (numbers(64, 64, seed=seed) for seed in range(3))
+    expected = turned(x.astype(np.float64) @ x)
+    body = [LOAD.format("z"), FACTOR.format("x"), WHOLE.format("x"), "p = pl.matmul(a, b)", BARRIER]
+    if is_moved:
+        body += ["p = pl.sub(pl.move(p, target_memory=pl.Mem.Vec), t)"]
+        expected -= turned(z)
+    run(exchange(*body, "z = pl.store(p, [48 - me * 16, 0], z)"), x, y, z, config=RunConfig(platform=platform))
+    np.testing.assert_allclose(z, expected, rtol=1e-5, atol=1e-5)
+
+
 @pl.jit
 def rotated_tensors(x: pl.Tensor, y: pl.InOut[pl.Tensor], z: pl.Out[pl.Tensor], n: pl.Scalar[pl.INT32]):
     with pl.spmd(4):
@@ -466,15 +494,11 @@ def test_tensors_rotate(turns):
     np.testing.assert_array_equal(z, t - u)
 
 
-FACTOR = "a = pl.load({}, [me * 16, 0], [16, 64], target_memory=pl.Mem.Mat)"
-WHOLE = "b = pl.load(y, [0, 0], [64, 64], target_memory=pl.Mem.Mat)"
-
-
 @pytest.mark.parametrize("platform", ("a2a3sim", "a5sim"))
 @pytest.mark.parametrize("is_moved", (False, True), ids=("in Mat", "in Left"))
 def test_an_operand_of_a_product_is_loaded_again(platform, is_moved):
     x, y, z = (numbers(64, 64, seed=seed) for seed in range(3))
-    body = [LOAD.format("x"), FACTOR.format("x"), STORE.format("y"), BARRIER, WHOLE]
+    body = [LOAD.format("x"), FACTOR.format("x"), STORE.format("y"), BARRIER, WHOLE.format("y")]
     if is_moved:
         body.insert(2, "l = pl.move(a, target_memory=pl.Mem.Left)")
         body += ["r = pl.move(b, target_memory=pl.Mem.Right)", "p = pl.matmul(l, r)"]
