@@ -10,6 +10,7 @@ from pypto.ir import errors
 from pypto.ir.dispatch import Dispatch, ParamInfo, made_type, read_meta  # noqa: F401
 from pypto.ir.extents import open_names, shape_of, sizes_of, viewed_only
 from pypto.pypto_core import DataType, ir
+from pypto.pypto_core.passes import MemoryPlanner
 from pypto.runtime import records
 
 _MOST_SIZES = 256  # sets of sizes for which a program is kept compiled
@@ -51,6 +52,19 @@ def _is_run_config(value):
     return isinstance(value, RunConfig)
 
 
+def check_slots(program, planner):
+    """PartialCodegenError for slots of one allocation that the assembler, if it is to place tiles, does not keep
+    apart."""
+    from pypto.backend.pto_backend import PartialCodegenError
+
+    if planner != MemoryPlanner.PTOAS:
+        return
+    try:
+        ir.check_slot_regions(program)
+    except ValueError as error:
+        raise errors.of_compiler(str(error), PartialCodegenError) from None
+
+
 class CompiledProgram(Dispatch):
     """Callable with the arguments of the program. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
     `pmodel`: the bytes of the file. `output_dir`, also as path: the folder of `ir.compile`, written when it is first
@@ -63,6 +77,7 @@ class CompiledProgram(Dispatch):
     """
 
     def __init__(self, program, config, order=None, numbers=None, sizes=None):
+        check_slots(program, config.memory_planner)
         main = main_of(program)
         types = {param.name_hint: param.type for param in main.params}
         words = {direction: word for word, direction in _DIRECTIONS.items()}

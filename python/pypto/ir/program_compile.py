@@ -4,13 +4,11 @@ import os
 import warnings
 from pathlib import Path
 
-from pypto.ir import errors
 from pypto.ir.compiled_program import CompiledProgram, compile_to
 from pypto.ir.dispatch import param_infos, write_meta
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
-from pypto.pypto_core.passes import MemoryPlanner
 from pypto.runtime.debug.run_script_writer import write_run_script
 from pypto.runtime.records import default_folder
 
@@ -41,11 +39,9 @@ def compile_program(
     for name in others:
         if name not in ("skip_ptoas", "distributed_config", "memory_planner", "verification_level", "profiling"):
             raise TypeError(f"ir.compile: has no parameter {name}")
-    if others.get("memory_planner") == MemoryPlanner.PTOAS:
-        check_slots(program)
     distributed = others.pop("distributed_config", None)
     platform = platform or ("a5sim" if "950" in str(backend_type) else "a2a3sim")
-    config = RunConfig(platform=platform, distributed_config=distributed)
+    config = RunConfig(platform=platform, distributed_config=distributed, memory_planner=others.get("memory_planner"))
     parts = next_levels.independent_parts(program) if distributed is None else []
     if parts:
         compiled = ProgramSet(program, parts, config)
@@ -53,16 +49,6 @@ def compile_program(
         compiled = (CompiledProgram if distributed is None else DistributedCompiledProgram)(program, config)
     write_files(compiled, output_dir or default_folder(program.name), backend_type, dump_passes, others)
     return compiled
-
-
-def check_slots(program):
-    """PartialCodegenError for slots of one allocation that the assembler, if it places tiles, does not keep apart."""
-    from pypto.backend.pto_backend import PartialCodegenError
-
-    try:
-        ir.check_slot_regions(program)
-    except ValueError as error:
-        raise errors.of_compiler(str(error), PartialCodegenError) from None
 
 
 def write_files(compiled, folder, backend_type=None, dump_passes=False, others=None):

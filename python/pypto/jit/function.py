@@ -90,7 +90,8 @@ class JITFunction(Definition):
         from pypto.jit.arguments import Shaped
 
         keys = tuple(key_of(value) for value in known.values())
-        key = keys, self.folded(closure, (self,)), config.platform, config.strategy, config.ranks, config.mode
+        settings = config.platform, config.strategy, config.ranks, config.mode, config.memory_planner
+        key = keys, self.folded(closure, (self,)), *settings
         compiled = self._cache.get(key)
         if compiled is None:
             numbers = {name: value for name, value in values.items() if not isinstance(value, Shaped)}

@@ -127,10 +127,12 @@ def compile_program(
     enable_pypto_l0c_double_buffer=None,
     platform=None,
 ):
-    """Writes a program with an orchestrator as a folder (pypto.runtime.device_runner). The strategy, the planner and
-    how dependencies are found have no effect: there is one pipeline."""
+    """Writes a program with an orchestrator as a folder (pypto.runtime.device_runner). The strategy and how
+    dependencies are found have no effect: there is one pipeline. Of the planner see ir.compile."""
+    from pypto.ir.compiled_program import check_slots
     from pypto.runtime.device_runner import write_tree
 
+    check_slots(program, memory_planner)
     write_tree(program, work_dir, platform or ("a5" if "950" in str(backend_type) else "a2a3"))
 
 

@@ -233,6 +233,16 @@ def test_the_assembler_guards_one_slot_of_a_turn(tmp_path):
     assert error.value.span["begin_line"] and "take one slot in a turn" in error.value.hint
 
 
+def test_a_call_may_name_the_planner():
+    from pypto.runtime import RunConfig
+
+    x, y, z = numbers(64, 32), numbers(64, 32, seed=1), np.zeros((64, 32), np.float32)
+    in_turn(x, y, z, config=RunConfig(memory_planner=MemoryPlanner.DSA_RP))
+    np.testing.assert_array_equal(z, x - y)
+    with pytest.raises(PartialCodegenError, match="b is a slot of `PAIR`"):
+        in_turn(x, y, z, config=RunConfig(memory_planner=MemoryPlanner.PTOAS))
+
+
 def test_slots_that_the_assembler_places(tmp_path):
     """One in each turn: also of loops behind one another."""
     ir.check_slot_regions(slot_program(SLOT.format(2, "i % 2"), SLOT.format(2, "j % 2")))
