@@ -112,6 +112,13 @@ def runs(net):
     return net.conv(net.concat(net.conv("x", 16, 16), net.node("ConvTranspose", small, "up", strides=[2, 2])), 32, 16)
 
 
+def flat(net):
+    """Elementwise kernels take a tensor as one run."""
+    a, b = net.conv("x", 16, 32), net.conv("x", 16, 32, side=3)
+    both = net.node("Mul", a, b)
+    return net.conv(net.concat(both, net.conv(net.concat(a, b), 64, 32)), 64, 16)
+
+
 def images(net):
     """Along the outermost dimension every kernel's operands are dense."""
     return net.conv(net.concat(net.conv("x", 16, 8), net.conv("x", 16, 8), axis=0), 8, 16)
@@ -143,7 +150,17 @@ def deploy(command, folder, make, *options, images=1, transform=()):
 @pytest.mark.parametrize("quantize", ["F32", "F16"])
 @pytest.mark.parametrize(
     ("make", "left"),
-    [(dense_block, 0), (inception, 0), (branches, 0), (last_branch, 0), (skip, 0), (images, 0), (narrow, 1), (runs, 1)],
+    [
+        (dense_block, 0),
+        (inception, 0),
+        (branches, 0),
+        (last_branch, 0),
+        (skip, 0),
+        (images, 0),
+        (narrow, 1),
+        (runs, 0),
+        (flat, 0),
+    ],
     ids=lambda p: getattr(p, "__name__", p),
 )
 def test_operands_are_written_in_place(command, tmp_path, make, left, quantize, processor):

@@ -255,7 +255,7 @@ def PlaceConcats : Pass<"place-concats", "::mlir::ModuleOp"> {
     these kernels step by that. `tensor.concat` stays in `@main` and says for `plan-global-memory` that the operands are
     in the result's memory. A concatenation of neighbours inside of a larger one (each layer of a dense block reads all
     before it) is in place there. An operand keeps its copy when it is an input, a weight, an output or in two places,
-    when a kernel has its rows in one run, or when rows would not begin at multiples of 32 bytes.
+    when a kernel has its rows in a run that cannot be moved row by row, or when rows would not begin at multiples of 32 bytes.
 
     Then the other way round: a launch that only copies columns (`top.columns`) goes where the kernels that read them can do so inside of
     the tensor that they are columns of, maybe inside of a concatenation; a `tensor.extract_slice` stays.

@@ -2,12 +2,14 @@
 
 #include "PitchedViews.h"
 
+#include "RunsOfRows.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -28,6 +30,20 @@ static std::optional<std::pair<Value, int64_t>> scaled(Value value) {
       return std::pair(product.getRhs(), *factor);
   }
   return std::nullopt;
+}
+
+/// Whether the value is a number of whole rows, as where a loop over runs of them is.
+static bool isWholeRows(Value value, int64_t row) {
+  if (auto constant = constantOf(value))
+    return *constant % row == 0;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>())
+    return isWholeRows(sum.getLhs(), row) && isWholeRows(sum.getRhs(), row);
+  if (auto product = scaled(value))
+    return product->second % row == 0 || isWholeRows(product->first, row);
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  return loop && loop.getInductionVar() == value && isWholeRows(loop.getLowerBound(), row) &&
+         isWholeRows(loop.getStep(), row);
 }
 
 std::optional<PitchedViews::Range> PitchedViews::rangeOf(Value value) {
@@ -57,11 +73,11 @@ std::optional<PitchedViews::Range> PitchedViews::inRow(Value offset, int64_t row
     auto a = inRow(sum.getLhs(), row), b = inRow(sum.getRhs(), row);
     return a && b ? std::optional(Range{a->least + b->least, a->most + b->most}) : std::nullopt;
   }
+  if (isWholeRows(offset, row))
+    return Range{0, 0};
   std::optional<Range> range;
   if (auto product = scaled(offset)) {
     auto [value, factor] = *product;
-    if (factor % row == 0)
-      return Range{0, 0};
     range = rangeOf(value);
     if (!range || factor < 0 || range->least < 0 || range->most > row / factor)
       return std::nullopt;
@@ -77,7 +93,9 @@ bool PitchedViews::allowView(Operation *op, Range begin, int64_t row) {
   if (auto layout = view.getLayout(); layout && *layout == pto::Layout::nz)
     return false;
   int64_t last = begin.most;
-  for (auto [size, step] : llvm::zip_equal(view.getShape(), view.getStrides())) {
+  auto strides = view.getStrides();
+  bool isRun = begin.most == 0 && isRunOfRows(view, row);
+  for (auto [size, step] : llvm::zip(view.getShape(), isRun ? strides.drop_back() : strides)) {
     auto extent = rangeOf(size);
     if (extent && extent->most == 1 && extent->least == 1)
       continue;
@@ -119,6 +137,9 @@ Value PitchedViews::spread(OpBuilder &b, Value offset, Pitch pitch) {
   }
   if (auto product = scaled(offset); product && product->second % pitch.row == 0)
     return b.create<arith::MulIOp>(loc, product->first, number(product->second / pitch.row * pitch.pitch));
+  if (isWholeRows(offset, pitch.row))
+    return b.create<arith::MulIOp>(loc, b.create<arith::FloorDivSIOp>(loc, offset, number(pitch.row)),
+                                   number(pitch.pitch));
   return offset;
 }
 
@@ -133,9 +154,12 @@ void PitchedViews::set(unsigned argument, Pitch pitch) {
       llvm::append_range(users, add.getResult().getUsers());
       continue;
     }
-    for (OpOperand &step : cast<pto::MakeTensorViewOp>(user).getStridesMutable())
+    auto view = cast<pto::MakeTensorViewOp>(user);
+    for (OpOperand &step : view.getStridesMutable())
       if (auto stride = constantOf(step.get()); stride && *stride % pitch.row == 0)
         step.set(b.create<arith::ConstantIndexOp>(user->getLoc(), *stride / pitch.row * pitch.pitch));
+    if (isRunOfRows(view, pitch.row))
+      splitRun(view, pitch.row, pitch.pitch);
   }
   solver.reset();
 }

@@ -22,8 +22,8 @@ class PitchedViews {
 public:
   explicit PitchedViews(mlir::func::FuncOp func) : func(func) {}
 
-  /// Whether each view of the argument stays inside of rows of `row` elements, or steps by whole ones, so that the rows
-  /// may lie apart. False where that is not known.
+  /// Whether each view of the argument stays inside of rows of `row` elements, steps by whole ones, or is moved in runs
+  /// of whole rows, so that the rows may lie apart. False where that is not known.
   bool allow(unsigned argument, int64_t row);
 
   /// Has the views of an argument for which `allow` is true step by the pitch.
