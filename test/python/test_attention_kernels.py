@@ -215,3 +215,50 @@ def test_projections_of_one_tensor_are_one_product(tmp_path, quantize, most, oth
         results.append(run(tmp_path / "m.pmodel", feed, "checked" if cores == 2 else "functional"))
     np.testing.assert_allclose(results[0], wanted, atol=most)
     assert all(np.array_equal(results[0], other) for other in results[1:])
+
+
+def windows(batch, windows, heads, length, depth):
+    """The attention of windows of an image with a learnt bias of each head, whose batch has two dimensions."""
+    rng = np.random.default_rng(12)
+    width = heads * depth
+    values = {"bias": rng.standard_normal((1, heads, length, length)).astype(np.float32)}
+    values |= {f"w{n}": rng.standard_normal((width, width)).astype(np.float32) / width**0.5 for n in "qkvo"}
+    values |= {"split": np.array([batch, windows, length, heads, depth])}
+    values |= {"merged": np.array([batch, windows, length, width])}
+    values |= {"scale": np.array(depth**-0.5, np.float32)}
+    nodes = []
+    for n in "qkv":
+        nodes.append(helper.make_node("MatMul", ["x", f"w{n}"], [f"{n}0"]))
+        nodes.append(helper.make_node("Reshape", [f"{n}0", "split"], [f"{n}1"]))
+        nodes.append(
+            helper.make_node("Transpose", [f"{n}1"], [n], perm=[0, 1, 3, 4, 2] if n == "k" else [0, 1, 3, 2, 4])
+        )
+    nodes += [
+        helper.make_node("Mul", ["q", "scale"], ["scaled"]),
+        helper.make_node("MatMul", ["scaled", "k"], ["scores"]),
+        helper.make_node("Add", ["scores", "bias"], ["biased"]),
+        helper.make_node("Softmax", ["biased"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["weights", "v"], ["sums"]),
+        helper.make_node("Transpose", ["sums"], ["rows"], perm=[0, 1, 3, 2, 4]),
+        helper.make_node("Reshape", ["rows", "merged"], ["joined"]),
+        helper.make_node("MatMul", ["joined", "wo"], ["y"]),
+    ]
+    feed = {"x": rng.standard_normal((batch, windows, length, width)).astype(np.float32)}
+    info = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, feed["x"].shape)  # noqa: E731
+    weights = [numpy_helper.from_array(x, n) for n, x in values.items()]
+    graph = helper.make_graph(nodes, "g", [info("x")], [info("y")], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), feed
+
+
+@pytest.mark.parametrize("batch, count, heads", [(1, 4, 2), (3, 4, 2), (2, 2, 4)])
+@pytest.mark.parametrize("quantize, most", [("F16", 5e-3), ("BF16", 5e-2), ("F32", 1e-5)])
+def test_windows_with_a_bias_are_one_kernel(tmp_path, quantize, most, batch, count, heads):
+    """Their constant bias is of the type of the scores, and no permute of heads is a launch."""
+    model, feed = windows(batch, count, heads, 49, 32)
+    onnx.save(model, tmp_path / "m.onnx")
+    (wanted,) = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, feed)
+    compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), quantize, "a3", 24, False)
+    made = json.loads(program_output("pmodel_tool", ["--print", str(tmp_path / "m.pmodel")]))["kernels"]
+    assert len(made) == 3  # the product of Q, K and V, the attention, and the product behind it
+    np.testing.assert_allclose(run(tmp_path / "m.pmodel", feed, "checked"), wanted, atol=most)

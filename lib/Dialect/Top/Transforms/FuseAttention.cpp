@@ -24,10 +24,13 @@ namespace {
 
 Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
-// Whether a permute exchanges heads and rows: of [batch, heads, rows, depth], or of one batch without its dimension.
+// Whether a permute exchanges heads and rows: of [batch, heads, rows, depth], where the batch may be several
+// dimensions, or of one batch without its dimension.
 bool exchangesHeads(PermuteOp op, int64_t batch) {
-  if (op.getPerm() == ArrayRef<int64_t>{0, 2, 1, 3})
-    return true;
+  ArrayRef<int64_t> perm = op.getPerm();
+  int64_t rank = perm.size();
+  if (rank >= 4 && perm.take_back(3) == ArrayRef<int64_t>{rank - 2, rank - 3, rank - 1})
+    return llvm::equal(perm.drop_back(3), llvm::seq<int64_t>(rank - 3));
   return batch == 1 && op.getPerm() == ArrayRef<int64_t>{1, 0, 2};
 }
 
@@ -112,9 +115,10 @@ public:
 private:
   // [batch, rows, heads * depth] below a permute of heads, else [batch, heads, rows, depth].
   Operand operand(Value value, int64_t count) {
-    int64_t length = shapeOf(value).take_back(2)[0], depth = shapeOf(value).back();
+    ArrayRef<int64_t> shape = shapeOf(value);
+    int64_t length = shape.take_back(2)[0], depth = shape.back();
     if (auto permute = value.getDefiningOp<PermuteOp>();
-        permute && exchangesHeads(permute, batch) &&
+        permute && exchangesHeads(permute, batch) && (shape.size() <= 4 || shape.drop_back(2).back() == count) &&
         ShapedType::getNumElements(shapeOf(value).drop_back(2)) == batch * count)
       return {reshaped(permute.getInput(), {batch, length, count * depth}), "BSND"};
     if (Value part = packedPart(value, count))
@@ -158,12 +162,28 @@ private:
         continue;
       if (!bias.value && bias.hidden > kHuge && !isLowestOfAll(bias))
         return std::nullopt;
-      Value added = inBatches(bias.value ? bias.value : hiding(bias), bias.scores);
+      Value added = inBatches(bias.value ? likeScores(bias.value) : hiding(bias), bias.scores);
       if (!added)
         return std::nullopt;
       sum = sum ? b.create<AddOp>(loc, sum, added).getOutput() : added;
     }
     return sum;
+  }
+
+  // Constants that are f32 whatever the mode are rounded to the type of the scores, as adding them would: the kernel
+  // takes a bias with several rows of that type alone.
+  Value likeScores(Value bias) {
+    auto element = dyn_cast<FloatType>(elementOf(match.scores.getOutput()));
+    auto type = cast<RankedTensorType>(bias.getType());
+    std::optional<Weight> weight = getConstant(bias);
+    if (!weight || !element || !type.getElementType().isF32() || element.getWidth() >= 32 || type.getRank() < 2 ||
+        type.getShape().take_back(2)[0] == 1)
+      return bias;
+    double largest = APFloat::getLargest(element.getFloatSemantics()).convertToDouble();
+    if (!llvm::all_of(toDoubles(*weight), [&](double x) { return std::abs(x) <= largest; }))
+      return bias;
+    std::string name = getTensorName(bias).str() + "_rounded";
+    return createConstant(b, loc, name, type.clone(element), toFloats(*weight, element));
   }
 
   // A number that was cut to the range of f16 hides keys for all rows alike: such a bias may be f32, of that range.

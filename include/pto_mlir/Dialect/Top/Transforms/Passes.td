@@ -135,7 +135,7 @@ def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
     `top.attention`, if nothing else reads what lies between. Between the products may lie constant factors (also on Q and K), a softcap,
     any number of added biases, masks in Where, casts between floats, reshapes that split or merge the batch; the softmax may be spelled, and
     guarded against rows without keys. Permutes of heads before and behind become layouts, heads of K and V repeated by Expand `kv_heads`, and
-    a constant that hides the keys behind each row `causal`.
+    a constant that hides the keys behind each row `causal`. Another constant bias with several rows that is f32 beside narrower scores has their type.
 
     Products with constant weights that make the queries, keys and values of an attention of one tensor become one product, and the
     operands slices of its columns, which the attention's kernel reads in place. Heads of Q of one row that share a head of K and V become
