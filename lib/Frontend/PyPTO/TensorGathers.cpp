@@ -39,7 +39,7 @@ ir::VarPtr Tiler::emptyMatrix(int64_t rows, int64_t columns, pypto::DataType dty
 
 ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
   if (view.Operand("kvalue"))
-    fail(place, "tensor.gather by kvalue is not lowered yet; use pl.tile.gather_compare");
+    fail(place, "tensor.gather by kvalue gives two tensors; assign them");
   if (view.Keyword("mask_pattern"))
     return bind(make("tile.gather_mask", {tile(view.Operand("input"))}, call->kwargs_));
   if (size_t axis = axisOf(view, place); axis + 1 < ir::ShapeOf(view.Operand("input")->type_)->size())
@@ -57,6 +57,26 @@ ir::VarPtr Tiler::gathered(const ir::OpView &view, const ir::CallPtr &call) {
   }
   const auto &shape = *ir::ShapeOf(call->type_);
   return shape.size() == 2 ? made : reshaped(made, shape);
+}
+
+/// Of each row the indices of elements that compare true with a number, and how many these are; none of other calls.
+std::vector<ir::VarPtr> Tiler::comparedRows(const ir::CallPtr &call) {
+  ir::OpView view(*call);
+  if (!view.row() || view.row()->name != "tensor.gather" || !view.Operand("kvalue"))
+    return {};
+  int64_t rows, columns;
+  ir::VarPtr source = matrix(view.Operand("input"), rows, columns);
+  ir::VarPtr scratch = emptyMatrix(rows, columns, *ir::ElementTypeOf(source->type_));
+  ir::VarPtr both =
+      bind(make("tile.gather_compare", {source, rewritten(view.Operand("kvalue")), scratch}, call->kwargs_));
+  std::vector<ir::VarPtr> found;
+  for (int64_t i = 0; i < 2; ++i) {
+    auto item = std::make_shared<const ir::TupleGetItemExpr>(both, i, place);
+    found.push_back(std::make_shared<const ir::Var>(name, item->type_, place));
+    out->push_back(std::make_shared<const ir::AssignStmt>(found.back(), item, place));
+  }
+  found[1] = reshaped(found[1], {number(1), number(rows)});
+  return found;
 }
 
 /// The numbers of the columns that a pattern selects, as one row.

@@ -162,6 +162,15 @@ void Tiler::assign(const ir::AssignStmt &stmt) {
       }
     }
   }
+  if (std::vector<ir::VarPtr> found = call ? comparedRows(call) : std::vector<ir::VarPtr>(); !found.empty()) {
+    pairs[stmt.var_.get()] = std::move(found);
+    return;
+  }
+  if (auto item = ir::As<ir::TupleGetItemExpr>(stmt.value_))
+    if (auto of = pairs.find(ir::As<ir::Var>(item->tuple_).get()); of != pairs.end()) {
+      tiles[stmt.var_.get()] = of->second[size_t(item->index_)];
+      return;
+    }
   ir::ExprPtr value = rewritten(stmt.value_);
   auto tile = ir::As<ir::Var>(value);
   if (tile && ir::IsA<ir::TensorType>(stmt.var_->type_) && ir::IsA<ir::TileType>(tile->type_)) {

@@ -123,6 +123,7 @@ private:
   pypto::ir::VarPtr rowOf(const pypto::ir::VarPtr &tile, int64_t row, int64_t columns, int64_t rows = 1);
   pypto::ir::VarPtr emptyMatrix(int64_t rows, int64_t columns, pypto::DataType dtype);
   pypto::ir::VarPtr gathered(const pypto::ir::OpView &view, const pypto::ir::CallPtr &call);
+  std::vector<pypto::ir::VarPtr> comparedRows(const pypto::ir::CallPtr &call);
   pypto::ir::VarPtr selected(pypto::ir::MaskPattern pattern, int64_t columns);
   pypto::ir::VarPtr castTo(const pypto::ir::VarPtr &tile, pypto::DataType dtype);
   pypto::ir::VarPtr wideIndices(const pypto::ir::VarPtr &index);
@@ -150,6 +151,7 @@ private:
   std::vector<pypto::ir::StmtPtr> copies;                      ///< of loops: their variables are keys
   std::map<const pypto::ir::Var *, pypto::ir::StmtPtr> starts; ///< of accumulators that are too large
   std::map<const pypto::ir::Var *, pypto::ir::VarPtr> tiles;
+  std::map<const pypto::ir::Var *, std::vector<pypto::ir::VarPtr>> pairs; ///< by the variable of both
   std::map<const pypto::ir::Var *, Window> windows;
   std::map<const pypto::ir::Var *, Contraction> lateProducts;
   std::map<const pypto::ir::Var *, const pypto::ir::Var *> stored; ///< tensors by what results of stores are

@@ -38,7 +38,12 @@ TypePtr Deducer::gatherAny() const {
   if (!byValue)
     return make(shapeOf(operandType("index")), *ElementTypeOf(first()), std::nullopt);
   CHECK(call.Keyword("out_cols")) << "kvalue needs out_cols";
-  return indicesCounts();
+  const Shape &shape = shapeOf(first());
+  CHECK(shape.size() == 2) << "rows of a tensor of two axes are compared with kvalue, not of " << ShapeText(shape);
+  std::vector<TypePtr> types = {
+      make({shape[0], Constant(*call.Keyword<int64_t>("out_cols"))}, DataType::INT32, std::nullopt),
+      make({Constant(1), shape[0]}, *call.Keyword<DataType>("count_dtype"), std::nullopt)};
+  return std::make_shared<const TupleType>(std::move(types));
 }
 
 TypePtr Deducer::fromMemory() const {

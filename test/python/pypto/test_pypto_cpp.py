@@ -146,6 +146,6 @@ def test_what_has_no_cpp_is_refused_with_its_line():
     ib = IRBuilder()
     with ib.function("k") as f:
         x = f.param("x", ir.TensorType([64, 32], F32))
-        ib.let("y", tensor.gather(x, kvalue=1.0, out_cols=8))
-    with pytest.raises(ValueError, match=r"test_pypto_cpp.py:\d+:\d+: tensor.gather by kvalue is not lowered yet"):
+        ib.let("y", tensor.gather(x, kvalue=1.0, cmp_mode="near", out_cols=8))
+    with pytest.raises(ValueError, match=r"test_pypto_cpp.py:\d+:\d+: cmp_mode is eq or gt, not near"):
         codegen.CodeGenerator().Generate(f.get_result())

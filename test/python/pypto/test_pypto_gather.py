@@ -1,9 +1,11 @@
 """Gathers, scatters, sorting, generated tiles; numbers against numpy, on both processors."""
 
 import numpy as np
+import pypto.language as pl
 import pytest
 from pypto import codegen, ir
-from pypto.ir.op import tile
+from pypto.ir.op import tensor, tile
+from pypto.runtime import RunConfig
 from test_pypto_lower import F16, F32, I32, Kernel, tensor_of
 from test_pypto_parts import both, load, numbers, run
 
@@ -49,6 +51,34 @@ def test_gather_compare_gives_two_tiles(tmp_path, processor, mode):
     assert counts[:, 0].tolist() == [len(each) for each in found]
     for row, each in zip(indices, found, strict=True):
         assert row[: len(each)].tolist() == (each + 10).tolist()
+
+
+@pl.jit
+def rows_above(x: pl.Tensor, limit: pl.Tensor, i: pl.Out[pl.Tensor], n: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        at_least = pl.tensor.read(limit, [0])
+        found, counts = pl.tensor.gather(pl.mul(x, 2.0), kvalue=at_least, cmp_mode="gt", offset=5, out_cols=32)
+        i = pl.assemble(i, found, [0, 0])
+        n = pl.assemble(n, counts, [0, 0])
+    return i, n
+
+
+@both
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_rows_of_a_tensor_compared_with_a_number(processor, dtype):
+    data = np.random.default_rng(4).integers(0, 6, (16, 32)).astype(dtype)
+    indices, counts = np.zeros((16, 32), np.int32), np.zeros((1, 16), np.int32)
+    platform = "a5sim" if processor == "a5" else "a2a3sim"
+    rows_above(data, np.array([6], dtype), indices, counts, config=RunConfig(platform=platform))
+    found = [np.flatnonzero(2 * row > 6) + 5 for row in data]
+    assert counts[0].tolist() == [len(each) for each in found]
+    for row, each in zip(indices, found, strict=True):
+        assert row[: len(each)].tolist() == each.tolist()
+
+
+def test_rows_of_a_tensor_of_more_axes_are_not_compared():
+    with pytest.raises(ValueError, match="a tensor of two axes are compared with kvalue"):
+        tensor.gather(ir.Var("x", tensor_of(2, 8, 32), ir.Span.unknown()), kvalue=1.0, out_cols=8)
 
 
 @both

@@ -327,8 +327,8 @@ def broken(case):
     "case, message",
     [
         (
-            lambda k, x, z, n, t: k.let(tensor.gather(x, kvalue=1.0, out_cols=8)),
-            "tensor.gather by kvalue is not lowered yet",
+            lambda k, x, z, n, t: k.let(tensor.gather(x, kvalue=1.0, cmp_mode="near", out_cols=8)),
+            "cmp_mode is eq or gt, not near",
         ),
         (lambda k, x, z, n, t: k.builder.return_stmt([t]), "gives back its results in tensors"),
         (

@@ -143,8 +143,8 @@ def test_B24_epilogue():
 
 
 def test_B25_errors():
-    with pytest.raises(ValueError, match="tensor.gather by kvalue is not lowered yet"):
-        cpp(kernel(lambda ib, a, b, c: ib.let("x", tensor.gather(a, kvalue=1.0, out_cols=8))))
+    with pytest.raises(ValueError, match="cmp_mode is eq or gt, not near"):
+        cpp(kernel(lambda ib, a, b, c: ib.let("x", tensor.gather(a, kvalue=1.0, cmp_mode="near", out_cols=8))))
     rows = ir.Var("M", ir.ScalarType(INDEX), SPAN)
     with pytest.raises(ValueError, match="a tile's extents must be constants"):
         cpp(kernel(lambda ib, x: ib.let("t", tile.load(x, [0, 0], [rows, 32])), x=ir.TensorType([rows, 32], F32)))
