@@ -280,6 +280,11 @@ std::optional<std::vector<Direction>> directionsOf(const KernelKey &key) {
   return std::nullopt;
 }
 
+bool isRanked(const KernelKey &key) {
+  return std::any_of(key.attributes.begin(), key.attributes.end(),
+                     [](const auto &attribute) { return attribute.first == kRanked; });
+}
+
 bool isValidKey(const KernelKey &key) {
   auto isText = [](std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });

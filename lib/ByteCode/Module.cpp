@@ -30,6 +30,9 @@ uint32_t Module::usedCapabilities() const {
   uint32_t used = functions.size() > 1 ? uint32_t(kControlFlow) : 0;
   for (const Type &type : types)
     used |= (type.isTask ? kTasks : 0) | (type.isTensor ? kTensors : 0) | (type.isStatic() ? 0 : kDynamicShapes);
+  for (const Constant &constant : constants)
+    if (auto *key = std::get_if<KernelKey>(&constant); key && isRanked(*key))
+      used |= kRanks;
   for (const Function &function : functions) {
     auto code = decodeAll(function.code);
     if (!code)

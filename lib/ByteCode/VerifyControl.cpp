@@ -32,6 +32,8 @@ bool FunctionVerifier::submit(const Instruction &insn, Step &step) {
     return fail("@" + key->callee +
                 " is not submitted: expects @device, no results, and the attribute \"directions\" with in, "
                 "out, inout or none for each tensor");
+  if (isRanked(*key) && (key->operands.empty() || key->operands.back() != Type::scalar(ElementType::I64)))
+    return fail("@" + key->callee + " is ranked, but its last operand is no i64, the number of the device");
   step.a = insn.index;
   return popTasks(insn, step) && popAll(key->operands);
 }

@@ -113,7 +113,7 @@ private:
           write(reserve);
           return success();
         })
-        .Case<vm::SubmitOp>([&](vm::SubmitOp submit) { return write(submit); })
+        .Case<vm::SubmitOp>([&](vm::SubmitOp submit) { return submit.getRanked() ? unknown(op) : write(submit); })
         .Case<vm::AssertOp>([&](vm::AssertOp check) -> LogicalResult {
           if (!matchPattern(check.getCondition(), m_One()))
             graph.faultUnless(at.at(check.getCondition()), pointerOfFaults);

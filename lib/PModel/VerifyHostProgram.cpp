@@ -53,7 +53,7 @@ Status verifySubmitted(const ModelDesc &model, const bytecode::KernelKey &key,
                              [&](const KernelDesc &other) { return other.name == key.op(); });
   if (kernel == model.kernels.end())
     return Failure{who + ", which is not a kernel of the file"};
-  size_t scalars = key.operands.size() - directions.size();
+  size_t scalars = key.operands.size() - directions.size() - bytecode::isRanked(key);
   if (kernel->numArgs != directions.size() || kernel->numScalars != scalars)
     return Failure{who + " with " + std::to_string(directions.size()) + " tensors and " + std::to_string(scalars) +
                    " numbers; it takes " + std::to_string(kernel->numArgs) + " and " +
@@ -99,6 +99,8 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     auto *key = std::get_if<bytecode::KernelKey>(&constant);
     if (!key || key->place() != "device")
       continue;
+    if ((loaded.capabilities & bytecode::kRanks) && !bytecode::isRanked(*key))
+      return Failure{"launches @" + key->callee + " on no device, and others on one of several"};
     if (auto directions = bytecode::directionsOf(*key)) {
       if (Status status = verifySubmitted(model, *key, *directions); !status)
         return status;

@@ -39,7 +39,17 @@ Result<std::shared_ptr<DeviceBlock>> TensorMemory::take(uint64_t bytes) {
   return std::make_shared<DeviceBlock>(*this, buffer.take());
 }
 
+Status TensorMemory::runRanks() {
+  if (launches.empty())
+    return {};
+  Status status = launches.run(nullptr);
+  launches.clear();
+  return status;
+}
+
 Status TensorMemory::wait(pto_arg memory, bool isWrite) {
+  if (launches.touch(memory, isWrite))
+    return runRanks();
   if (!model.tasks)
     return device().synchronize();
   auto region = tasks::Tensor::dense(memory.address, 1, {int64_t(memory.bytes)});

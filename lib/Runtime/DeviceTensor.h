@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_RUNTIME_DEVICETENSOR_H
 
 #include "LoadedModel.h"
+#include "RankLaunches.h"
 #include "pto_mlir/ByteCode/Machine.h"
 
 #include <unordered_map>
@@ -26,16 +27,21 @@ struct DeviceBlock {
 /// runtime orders accesses to the same memory, and without it launches run in order.
 class TensorMemory {
 public:
-  explicit TensorMemory(LoadedModel &model) : model(model) {}
+  explicit TensorMemory(LoadedModel &model) : model(model), launches(*model.device) {}
   Result<std::shared_ptr<DeviceBlock>> take(uint64_t bytes);
   /// Waits until the host may read (`isWrite`: overwrite) the memory.
   Status wait(pto_arg memory, bool isWrite);
   Device &device() { return *model.device; }
   LoadedModel &loaded() { return model; }
+  /// Of a program of several devices: what it has launched, and nobody has waited for yet.
+  RankLaunches &ranked() { return launches; }
+  /// Runs these to their end.
+  Status runRanks();
 
 private:
   friend struct DeviceBlock;
   LoadedModel &model;
+  RankLaunches launches;
   std::unordered_map<uint64_t, std::vector<DeviceBuffer>> free; // by size
 };
 

@@ -289,6 +289,8 @@ void ProgramKernels::beginRun(const ModelState::Impl *state) {
   checks.clear();
   taskFailure.clear();
   taskIds.clear();
+  memory.ranked().clear(); // of a run that failed
+  memory.ranked().clearTrace();
   for (const std::shared_ptr<SubmittedKernel> &kernel : submitted)
     kernel->beginRun();
   for (auto &[variant, net] : nets) {

@@ -24,6 +24,10 @@ public:
   Result<bytecode::TensorPtr> view(bytecode::Tensor &tensor, uint64_t offset, std::vector<int64_t> shape) override;
   Result<bytecode::TensorPtr> reserve(ElementType element, std::vector<int64_t> shape) override;
 
+  /// Waits for what a program of several devices has launched.
+  Status finishRanks() { return memory.runRanks(); }
+  /// What the last run of such a program did when; null for others, and where the device does not measure it.
+  const tasks::Trace *rankTrace() { return memory.ranked().trace(); }
   /// `state`: what nets with state run on; null without.
   void beginRun(const ModelState::Impl *state);
   const ModelState::Impl *state() const { return runState; }

@@ -128,6 +128,8 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
   return runner;
 }
 
+const tasks::Trace *ProgramRunner::rankTrace() const { return kernels->rankTrace(); }
+
 Status ProgramRunner::forEachCalled(const std::function<Status(VM &, const VariantDesc &)> &visit) {
   return kernels->forEachCalled(visit);
 }
@@ -182,6 +184,8 @@ Result<std::vector<HostTensor>> ProgramRunner::call(size_t index, std::vector<Va
     auto results = machines[index].run(std::move(arguments));
     if (!results)
       return results.failure();
+    if (Status ran = kernels->finishRanks(); !ran)
+      return ran;
     for (size_t i = 0; i < results->size(); ++i) {
       auto output = toHost(*(*results)[i].tensor, variant.outputs[i].name, kernels->strings());
       if (!output)

@@ -31,6 +31,8 @@ public:
   /// Calls `visit` for every net that the last run called.
   Status forEachCalled(const std::function<Status(VM &, const pmodel::VariantDesc &)> &visit);
 
+  const tasks::Trace *rankTrace() const;
+
 private:
   ProgramRunner();
   Result<std::vector<HostTensor>> call(size_t variant, std::vector<bytecode::Value> arguments);

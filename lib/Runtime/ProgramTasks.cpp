@@ -26,7 +26,7 @@ Result<int64_t> ProgramKernels::submit(Kernel &kernel, std::span<const Value> op
   auto &task = dynamic_cast<SubmittedKernel &>(kernel);
   if (Status status = task.submit(operands, tasksOf(after)); !status)
     return status.failure();
-  return memory.loaded().tasks ? remember(task.task()) : 0;
+  return task.task() ? remember(task.task()) : 0;
 }
 
 Result<int64_t> ProgramKernels::join(std::span<const int64_t> after) {

@@ -215,9 +215,9 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
   return results;
 }
 
-static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime, const VM *ranked) {
-  if (ranked && ranked->rankTrace())
-    return ranked->rankTrace();
+static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime, const tasks::Trace *ranked) {
+  if (ranked)
+    return ranked;
   if (!runtime)
     return Failure{"this session runs launches in order: there are no tasks to trace"};
   if (!runtime->config().trace)
@@ -235,17 +235,17 @@ void Session::watchLaunches(LaunchWatch seen) {
   state->watch = std::move(seen);
 }
 
-bool Session::traced() const { return bool(traceOf(state->tasks.get(), state->ranked)); }
+bool Session::traced() const { return bool(traceOf(state->tasks.get(), state->rankTrace())); }
 
 Status Session::writeTrace(const std::string &path) const {
   std::lock_guard lock(state->mutex);
-  auto trace = traceOf(state->tasks.get(), state->ranked);
+  auto trace = traceOf(state->tasks.get(), state->rankTrace());
   return trace ? (*trace)->writeJson(path) : Status(trace.failure());
 }
 
 Result<std::string> Session::traceReport() const {
   std::lock_guard lock(state->mutex);
-  auto trace = traceOf(state->tasks.get(), state->ranked);
+  auto trace = traceOf(state->tasks.get(), state->rankTrace());
   return trace ? Result<std::string>((*trace)->report()) : trace.failure();
 }
 

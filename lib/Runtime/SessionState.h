@@ -18,6 +18,10 @@ struct Session::State : LoadedModel {
   const VM *ranked = nullptr;                // of `programs`: the last one that ran on several devices
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 
+  /// Of the last run on several devices; null without one, and where the device does not measure it.
+  const tasks::Trace *rankTrace() const {
+    return runner ? runner->rankTrace() : ranked ? ranked->rankTrace() : nullptr;
+  }
   /// The program of a variant, prepared on first use.
   Result<VM *> program(size_t variant);
   /// The net's use of state; null without.

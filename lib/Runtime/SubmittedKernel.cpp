@@ -43,11 +43,12 @@ Result<std::shared_ptr<SubmittedKernel>> SubmittedKernel::make(TensorMemory &mem
   made->directions = *bytecode::directionsOf(key); // verified with the program
   made->use = kernelUse(*kernel);
   made->blocks = kernel->blocks;
+  made->name = kernel->name;
   auto handle = model.kernelHandle(uint32_t(kernel - kernels.begin()));
   if (!handle)
     return handle.failure();
   made->handle = *handle;
-  if (!model.tasks)
+  if (!model.tasks || bytecode::isRanked(key))
     return made;
   pmodel::KernelUse followed = made->use;
   for (size_t i = 0; i < followed.arguments.size(); ++i)
@@ -92,6 +93,17 @@ static Status checkOverlap(const std::vector<pto_arg> &arguments, const pmodel::
   return {};
 }
 
+Status SubmittedKernel::submitRanked(int64_t rank, std::vector<pto_arg> arguments, std::vector<int64_t> scalars) {
+  if (rank < 0 || rank >= int64_t(pmodel::kMostRanks))
+    return Failure{"there is no device " + std::to_string(rank)};
+  std::vector<bool> isWindow(directions.size());
+  std::transform(directions.begin(), directions.end(), isWindow.begin(),
+                 [](Direction direction) { return direction == Direction::None; });
+  memory.ranked().add({uint32_t(rank), handle, blocks, std::move(arguments), std::move(scalars), name, "", use.cube},
+                      use, isWindow);
+  return {};
+}
+
 Status SubmittedKernel::submit(std::span<const Value> operands, std::span<const tasks::TaskId> after) {
   std::vector<pto_arg> arguments;
   std::vector<int64_t> scalars;
@@ -110,6 +122,11 @@ Status SubmittedKernel::submit(std::span<const Value> operands, std::span<const 
   }
   if (Status status = checkOverlap(arguments, use); !status)
     return status;
+  if (bytecode::isRanked(key)) {
+    int64_t rank = scalars.back(); // verified with the program
+    scalars.pop_back();
+    return submitRanked(rank, std::move(arguments), std::move(scalars));
+  }
   if (!steps)
     return memory.device().launch(handle, blocks, arguments, scalars);
   if (Status status = steps->bind(0, std::move(arguments), std::move(scalars), after); !status)

@@ -33,14 +33,17 @@ public:
 
 private:
   SubmittedKernel(TensorMemory &memory, const bytecode::KernelKey &key) : memory(memory), key(key) {}
+  /// Gathers a launch on device `rank`, which runs with those of other devices.
+  Status submitRanked(int64_t rank, std::vector<pto_arg> arguments, std::vector<int64_t> scalars);
   Status place(bytecode::Tensor &tensor, bool written, std::vector<pto_arg> &arguments);
 
   TensorMemory &memory;
   bytecode::KernelKey key;
   std::vector<bytecode::Direction> directions;
   pmodel::KernelUse use;
+  std::string name;
   uint32_t handle = 0, blocks = 1;
-  std::unique_ptr<StepTasks> steps; // null: launches run in order
+  std::unique_ptr<StepTasks> steps; // null: launches run in order, or on several devices
 };
 
 } // namespace pto_mlir::runtime

@@ -109,12 +109,13 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
     vm.steps.push_back(std::move(step));
   }
   vm.inspectState(model);
-  vm.isRanked = !program.ranks.empty();
   vm.windows = program.windows;
   if (Status status = vm.setSymbols(greatestValues(variant)); !status)
     return status.failure();
-  if (vm.isRanked)
-    vm.orderRanks(model);
+  if (!program.ranks.empty()) {
+    vm.ranked.emplace(device);
+    vm.addRanks(model);
+  }
   return vm;
 }
 

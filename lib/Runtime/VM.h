@@ -2,12 +2,13 @@
 #ifndef PTO_MLIR_LIB_RUNTIME_VM_H
 #define PTO_MLIR_LIB_RUNTIME_VM_H
 
+#include "RankLaunches.h"
 #include "StepTasks.h"
 #include "TaskGraph.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Device.h"
-#include "pto_mlir/TaskRuntime/Trace.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,13 +48,13 @@ public:
   /// Queues the program: as tasks of an open run, or as device launches.
   Status submit();
   /// Whether several devices run it: then at once, in `run` only.
-  bool hasRanks() const { return isRanked; }
+  bool hasRanks() const { return ranked.has_value(); }
   /// Whether windows keep what they hold from the last run, which did not fail, to the next one.
   void keepWindows(bool keeps) { windowsKept = keeps; }
   /// What is told of each launch of later runs on several devices; null: nothing.
   void watchLaunches(LaunchWatch seen) { watch = std::move(seen); }
   /// What ran on which device when, in the last run; null without ranks, and where the device does not measure it.
-  const tasks::Trace *rankTrace() const { return ranksTraced.end ? &ranksTraced : nullptr; }
+  const tasks::Trace *rankTrace() const { return ranked ? ranked->trace() : nullptr; }
   /// Null without tasks.
   StepTasks *stepTasks() { return tasks.get(); }
 
@@ -70,12 +71,9 @@ private:
     enum Kind { Launch, Host, Wait } kind = Wait;
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
-    uint32_t rank = 0;           // the device, of several
-    std::string kernelName;      // of a launch on one of several devices
-    bool isCube = false;         // whether that has commands for cube cores
-    std::vector<uint32_t> after; // launches of other devices that come first
-    std::string tensors;         // computed by a launch
-    size_t launch = 0;           // its number in code order
+    uint32_t rank = 0;   // the device, of several
+    std::string tensors; // computed by a launch
+    size_t launch = 0;   // its number in code order
     std::vector<pmodel::VMArgument> places;
     std::vector<bytecode::Size> sizes; // of the scalars of a launch
     std::vector<int64_t> scalars;
@@ -92,12 +90,8 @@ private:
   void inspectState(const pmodel::ModelDesc &model);
   /// Where the bytes at `offset` of the state are, tensors being swapped.
   uint64_t stateAddress(uint64_t offset) const;
-  /// Orders launches of different devices that access the same memory outside of the windows.
-  void orderRanks(const pmodel::ModelDesc &model);
+  void addRanks(const pmodel::ModelDesc &model);
   Status runRanks();
-  /// Runs launches and tells `watch` of each.
-  Status runWatched(std::span<const pto_rank_launch> launches);
-  void traceRanks(const std::vector<std::pair<double, double>> &seconds);
   /// Launches a step; with what it may overlap, and to its end, where the device looks for races.
   Status launch(const Step &step);
   Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
@@ -110,11 +104,10 @@ private:
   size_t stateSlot = 0;
   std::vector<bool> swapped, secondWritten; // per tensor of the state
   bool replaces = false;
-  bool isRanked = false;
+  std::optional<RankLaunches> ranked; // all steps, of a program of several devices
   LaunchWatch watch;
   bool windowsKept = false, windowsHold = false; // hold: what a run has left
-  tasks::Trace ranksTraced;
-  uint64_t windows = 0; // bytes at the beginning of the workspace
+  uint64_t windows = 0;                          // bytes at the beginning of the workspace
   std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;
   std::shared_ptr<const TaskGraph> graph;

@@ -46,7 +46,7 @@ Status VM::submit() {
 }
 
 Status VM::run() {
-  if (isRanked)
+  if (ranked)
     return runRanks();
   if (tasks)
     return tasks->run();

@@ -117,6 +117,24 @@ TEST(Verifier, TasksAreNoNumbers) {
   EXPECT_THAT(error("join 0\nreturn", "() -> (task)"), HasSubstr("takes or gives a task"));
 }
 
+TEST(Verifier, DevicesAreTheLastNumber) {
+  auto error = [](const std::string &types, const std::string &capabilities = "") {
+    auto module = assemble(".vm 1\n.target \"host\"" + capabilities + "\n.types i32, i64, task, tensor<4xf32>\n" +
+                           ".const 0 = kernel @device.f (" + types +
+                           ") {\"directions\" = \"inout\", \"ranked\" = 1}\n.func @main() {\n" +
+                           "reserve tensor<4xf32>\niconst i64, 1\nsubmit 0, 0\npop\n}\n");
+    if (!module)
+      return "text: " + module.error();
+    auto program = Program::load(module.take());
+    return program ? std::string() : program.error();
+  };
+  EXPECT_EQ(error("tensor<4xf32>, i64"), "");
+  EXPECT_THAT(error("tensor<4xf32>, i32"), HasSubstr("@device.f is ranked, but its last operand is no i64"));
+  EXPECT_THAT(error("tensor<4xf32>"), HasSubstr("is ranked, but its last operand is no i64"));
+  EXPECT_THAT(error("tensor<4xf32>, i64", ", 1, 31"),
+              HasSubstr("uses capabilities that it does not declare (bits 32)"));
+}
+
 TEST(Verifier, ModulesAreChecked) {
   auto module = assemble(".vm 1\n.target \"host\", 1, 15\n.types i32\n.func @main() {\n}\n");
   ASSERT_TRUE(module);

@@ -45,6 +45,9 @@ enum class Direction : uint8_t { In, Out, InOut, None };
 inline constexpr std::string_view kDirections = "directions";
 /// The directions of the key's tensors; nullopt where they are missing, or not one for each tensor.
 std::optional<std::vector<Direction>> directionsOf(const KernelKey &key);
+/// The attribute of keys that are submitted to one of several devices: the last operand is its number.
+inline constexpr std::string_view kRanked = "ranked";
+bool isRanked(const KernelKey &key);
 
 /// Whether `callee` is "device.", "host." or "python." and an operation in printable characters, the types are valid
 /// and the attributes ascending.

@@ -23,8 +23,9 @@ enum Capability : uint32_t {
   kAsynchronous = 4,  // launch, wait_queue, barrier
   kControlFlow = 8,   // branches and calls
   kTasks = 16,        // submit, join, view, reserve
+  kRanks = 32,        // submit to one of several devices
 };
-inline constexpr uint32_t kAllCapabilities = 31;
+inline constexpr uint32_t kAllCapabilities = 63;
 
 /// A scalar constant; `bits` is the integer, or the bit pattern of the value as f64.
 struct ScalarConstant {

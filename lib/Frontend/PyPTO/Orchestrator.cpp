@@ -93,17 +93,9 @@ void Orchestrator::run() {
     launchTogether(entry->span_, [&] { VisitStmt(entry->body_); });
   else
     launch(entry, arguments, entry->span_);
-  if (hasRanks())
-    refuseUnknownNumbers();
   deferWaits();
   if (launches.empty() && planned.empty())
     fail(entry->span_, entry->name_ + " launches no kernel");
-}
-
-void Orchestrator::refuseUnknownNumbers() const {
-  if (host)
-    fail(entry->span_, entry->name_ + ": a program of several ranks takes no numbers and reads no elements on the host "
-                                      "yet; let kernels read them");
 }
 
 void Orchestrator::VisitStmt_(const ir::AssignStmtPtr &op) {
@@ -188,7 +180,8 @@ void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
   if (step == 0)
     fail(op->span_, "the step of a loop must not be 0");
   Number first = numberOf(op->start_), last = numberOf(op->stop_);
-  constexpr int64_t fewTrips = 4;
+  // The host level's loops over devices say which of them share a window.
+  const int64_t fewTrips = isHostLevel() ? 64 : 4;
   bool isShort = first.isKnown() && last.isKnown() && (last.known - first.known) / step <= fewTrips;
   if (host && !isShort)
     return emitLoop(

@@ -173,7 +173,7 @@ private:
   View windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const pypto::ir::Span &span,
                  std::vector<int64_t> devices = {});
   /// The rank of this device among those that have a copy of a window.
-  int64_t rankIn(const Buffer &window, const pypto::ir::Span &span) const;
+  Number rankIn(const Buffer &window, const pypto::ir::Span &span) const;
   Held collective(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   View windowOf(const pypto::ir::OpView &call, const pypto::ir::Call &op);
   Held callSubWorker(const pypto::ir::Function &function, const std::vector<Held> &arguments,
@@ -186,8 +186,8 @@ private:
   void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
                      const pypto::ir::Span &span);
   bool hasRanks() const { return ranks > 1 || windows != 0; }
-  /// Fails where numbers of the host level are known at run time only.
-  void refuseUnknownNumbers() const;
+  /// Whether statements are run that say on which device each call is.
+  bool isHostLevel() const { return depth == 0 && entry->level_ == pypto::ir::Level::HOST; }
 
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);
@@ -208,9 +208,9 @@ private:
   std::optional<Number> extentFor(const pypto::ir::ExprPtr &extent, const Symbols &symbols);
   /// The only variable of an extent and what it must be for the extent to be `value`; null where it does not follow.
   std::pair<const pypto::ir::Var *, Number> solved(const pypto::ir::ExprPtr &extent, const Number &value);
-  /// `extents`: the extents and strides that the kernel takes.
+  /// `numbers`: what the kernel takes behind its scalars and blocks: ranks, extents, strides.
   void submit(const PlannedKernel &kernel, const std::vector<View> &pointers, const std::vector<Held> &arguments,
-              const std::vector<Number> &extents, const pypto::ir::Span &span);
+              const std::vector<Number> &numbers, const pypto::ir::Span &span);
   /// `strides`: those that each launch gives.
   /// `groups`: for each group of windows, one of them.
   std::vector<PlannedTensor> planTensors(const pypto::ir::Function &function, const std::vector<Held> &arguments,
@@ -284,6 +284,7 @@ private:
   int64_t workspace = 0;
   int64_t ranks = 1, windows = 0;                                       ///< devices; bytes of all copies of windows
   int64_t rank = 0;                                                     ///< that launches
+  mlir::Value givenRank;                                                ///< the same, where the run says it; else null
   WindowDevices windowDevices;                                          ///< of an earlier run
   std::vector<std::set<int64_t>> usedBy;                                ///< by window: devices that launch with it
   bool isOfAll = false;                                                 ///< a collective that all devices launch

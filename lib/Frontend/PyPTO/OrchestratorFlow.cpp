@@ -15,6 +15,8 @@ Held Orchestrator::carriedBy(Block *block, const Held &like, bool moves) {
   if (auto *view = std::get_if<View>(&like)) {
     if (!moves)
       return like;
+    if (buffers[view->buffer].pitch)
+      fail(entry->span_, "a loop or branch that the run decides hands on no windows, as " + buffers[view->buffer].name);
     View carried = *view;
     carried.buffer = unsigned(buffers.size());
     carried.offset = 0;

@@ -305,11 +305,14 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
   llvm::append_range(extents, strides);
   made.dispatch = std::max<int64_t>(dispatches[rank], 1) - 1;
   made.defers = calls.defers;
+  if (host && calls.defers)
+    fail(span, function->name_ + ": pld.system.defer_wait is not lowered yet where the run decides what is launched");
   if (task)
     made.deps = {task};
   for (const View &view : made.pointers)
     if (const Buffer &window = buffers[view.buffer]; window.pitch && !isOfAll)
-      usedBy[window.window].insert(rank);
+      for (int64_t device = givenRank ? 0 : rank, end = givenRank ? ranks : rank + 1; device < end; ++device)
+        usedBy[window.window].insert(device);
   std::vector<int64_t> ranksOfGroups;
   for (unsigned window : groups)
     ranksOfGroups.push_back(int64_t(buffers[window].devices.size()));
@@ -317,10 +320,15 @@ void Orchestrator::launch(const ir::FunctionPtr &function, std::vector<Held> arg
                            block && calls.asksForBlock, symbols, group, vectorSymbols);
   if (made.kernel->isBlock && !host)
     llvm::append_range(made.scalars, std::initializer_list<int64_t>{block->index.known, block->count.known});
+  std::vector<Number> numbers;
   for (unsigned window : groups)
-    made.scalars.push_back(rankIn(buffers[window], span));
-  if (host)
-    return submit(*made.kernel, made.pointers, arguments, extents, span);
+    numbers.push_back(rankIn(buffers[window], span));
+  if (host) {
+    llvm::append_range(numbers, extents);
+    return submit(*made.kernel, made.pointers, arguments, numbers, span);
+  }
+  for (const Number &number : numbers)
+    made.scalars.push_back(number.known);
   if (lists)
     keepArguments(made, arguments);
   launches.push_back(std::move(made));
@@ -337,7 +345,7 @@ mlir::Value Orchestrator::scalarOf(const Held &number, pypto::DataType dtype, co
 }
 
 void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &pointers,
-                          const std::vector<Held> &arguments, const std::vector<Number> &extents,
+                          const std::vector<Held> &arguments, const std::vector<Number> &numbers,
                           const ir::Span &span) {
   host->at(span);
   std::vector<mlir::Value> values;
@@ -351,7 +359,11 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
         isRead |= kernel.function->param_directions_[param] != ir::ParamDirection::Out;
         isWritten |= writes(kernel.function->param_directions_[param]);
       }
-    directions += (pointer ? "," : "") + std::string(!isWritten ? "in" : isRead ? "inout" : "out");
+    const Buffer &buffer = buffers[part.buffer];
+    if (buffer.pitch && part.dtype != buffer.dtype)
+      fail(span, "a window is a tensor of its buffer's element type where the run decides what is launched");
+    directions += pointer ? "," : "";
+    directions += buffer.pitch ? "none" : !isWritten ? "in" : isRead ? "inout" : "out";
     Number offset = computed(ir::NodeKind::Add, part.moving ? Number(part.moving) : Number(), part.offset);
     if (part.mayEnd) {
       mlir::Value elements = emitted(elementsOf(buffers[part.buffer].shape));
@@ -369,9 +381,12 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
       values.push_back(*scalar);
   if (kernel.isBlock)
     llvm::append_range(values, std::initializer_list<mlir::Value>{emitted(block->index), emitted(block->count)});
-  for (const Number &extent : extents)
-    values.push_back(emitted(extent));
-  host->submit(kernel.name, values, directions);
+  for (const Number &number : numbers)
+    values.push_back(emitted(number));
+  bool isRanked = entry->level_ == ir::Level::HOST;
+  if (isRanked)
+    values.push_back(givenRank ? givenRank : host->constant(rank));
+  host->submit(kernel.name, values, directions, isRanked);
 }
 
 } // namespace pto_mlir::pypto_frontend

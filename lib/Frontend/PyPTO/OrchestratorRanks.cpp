@@ -28,7 +28,6 @@ Held Orchestrator::communication(const ir::OpView &call, const ir::Call &op) {
 /// A copy for each rank; bytes of one copy are a multiple of what allocations are aligned to, and at least a page.
 View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType dtype, const ir::Span &span,
                              std::vector<int64_t> devices) {
-  refuseUnknownNumbers(); // the memory of a window is none of the host program's
   constexpr int64_t least = 4096, alignment = 512, most = int64_t(1) << 40;
   int64_t bytes = std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1);
   View view{unsigned(buffers.size()), 0, {}, shape, std::vector<Number>(shape.size()), dtype};
@@ -52,16 +51,22 @@ View Orchestrator::windowFor(const std::vector<Number> &shape, pypto::DataType d
     for (int64_t device = 0; device < ranks; ++device)
       devices.push_back(device);
   made.devices = std::move(devices);
-  windows += pitch * int64_t(made.devices.size());
+  int64_t all = pitch * int64_t(made.devices.size());
+  if (host)
+    made.memory = host->zeros(all / std::max<int64_t>(int64_t(dtype.GetBit()) / 8, 1), dtype);
+  windows += all;
   if (windows > most)
     fail(span, "the program makes windows of more than 1 TiB");
   return view;
 }
 
-int64_t Orchestrator::rankIn(const Buffer &window, const ir::Span &span) const {
+Number Orchestrator::rankIn(const Buffer &window, const ir::Span &span) const {
+  if (givenRank && int64_t(window.devices.size()) == ranks)
+    return Number(givenRank);
   auto found = std::find(window.devices.begin(), window.devices.end(), rank);
   if (found == window.devices.end())
-    fail(span, "device " + std::to_string(rank) + " has no copy of " + window.name + ", which other devices share");
+    fail(span, "device " + (givenRank ? "device=" : std::to_string(rank)) + " has no copy of " + window.name +
+                   ", which other devices share");
   return found - window.devices.begin();
 }
 
@@ -149,7 +154,7 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
                                                   std::make_shared<const ir::EvalStmt>(made, op.span_), op.span_,
                                                   ir::FunctionType::InCore, std::move(directions));
   }
-  isOfAll = depth == 0 && entry->level_ == ir::Level::HOST;
+  isOfAll = isHostLevel();
   int64_t outer = rank;
   auto back = llvm::make_scope_exit([&] {
     rank = outer;
@@ -192,7 +197,7 @@ Held Orchestrator::callSubWorker(const ir::Function &function, const std::vector
 
 Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body) {
   const ir::Attr *attr = ir::FindAttr(op.attrs_, "device");
-  bool isDispatch = depth == 0 && entry->level_ == ir::Level::HOST;
+  bool isDispatch = isHostLevel();
   if (!attr) {
     dispatches[rank] += isDispatch;
     return body();
@@ -201,13 +206,23 @@ Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body)
   auto *expr = std::get_if<ir::ExprPtr>(attr);
   if (!number && !expr)
     fail(op.span_, "device= is the number of a rank");
-  int64_t device = number ? *number : integerOf(*expr);
-  if (device < 0 || device >= ranks)
-    fail(op.span_, "there is no device " + std::to_string(device) + ": the program is compiled for " +
-                       std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + " (DistributedConfig.device_ids)");
-  dispatches[device] += isDispatch;
-  int64_t outer = std::exchange(rank, device);
-  auto back = llvm::make_scope_exit([&] { rank = outer; });
+  Number device = number ? Number(*number) : numberOf(*expr);
+  std::string compiledFor = ": the program is compiled for " + std::to_string(ranks) +
+                            (ranks == 1 ? " rank" : " ranks") + " (DistributedConfig.device_ids)";
+  if (device.isKnown() && (device.known < 0 || device.known >= ranks))
+    fail(op.span_, "there is no device " + std::to_string(device.known) + compiledFor);
+  if (!device.isKnown()) {
+    host->check(ir::NodeKind::Ge, device.value, host->constant(int64_t(0)), "device= is negative" + compiledFor);
+    host->check(ir::NodeKind::Lt, device.value, host->constant(ranks),
+                "there is no device of this number" + compiledFor);
+  }
+  int64_t outer = std::exchange(rank, device.isKnown() ? device.known : -1);
+  mlir::Value outerGiven = std::exchange(givenRank, device.value);
+  auto back = llvm::make_scope_exit([&] {
+    rank = outer;
+    givenRank = outerGiven;
+  });
+  dispatches[rank] += isDispatch;
   return body();
 }
 

@@ -176,6 +176,10 @@ Value TaskProgram::reserve(Value elements, pypto::DataType dtype) {
   return b.create<vm::ReserveOp>(loc, memoryType(dtype), elements);
 }
 
+Value TaskProgram::zeros(int64_t elements, pypto::DataType dtype) {
+  return b.create<vm::NewOp>(loc, memoryType(dtype), constant(elements));
+}
+
 Value TaskProgram::read(Value memory, Value index) {
   Type element = cast<RankedTensorType>(memory.getType()).getElementType();
   bool isNumber = element.isF32() || element.isF64() || element.isSignlessInteger(1) || element.isSignlessInteger(8) ||
@@ -199,8 +203,10 @@ Value TaskProgram::part(Value memory, Value offset, Value count) {
   return b.create<vm::ViewOp>(loc, memory.getType(), memory, offset, count);
 }
 
-void TaskProgram::submit(const std::string &kernel, ArrayRef<Value> arguments, const std::string &directions) {
-  b.create<vm::SubmitOp>(loc, vm::TaskType::get(&context), "device." + kernel, arguments, ValueRange(), directions);
+void TaskProgram::submit(const std::string &kernel, ArrayRef<Value> arguments, const std::string &directions,
+                         bool isRanked) {
+  b.create<vm::SubmitOp>(loc, vm::TaskType::get(&context), "device." + kernel, arguments, ValueRange(), directions,
+                         isRanked);
 }
 
 Value TaskProgram::scalar(Value number, pypto::DataType dtype) {

@@ -50,12 +50,16 @@ public:
 
   /// Memory of so many elements that kernels will write.
   mlir::Value reserve(mlir::Value elements, pypto::DataType dtype);
+  /// Memory of so many elements that are zero.
+  mlir::Value zeros(int64_t elements, pypto::DataType dtype);
   /// The element at an index, which waits for its producer; null where the host has no numbers of this type.
   mlir::Value read(mlir::Value memory, mlir::Value index);
   /// `count` elements of memory.
   mlir::Value part(mlir::Value memory, mlir::Value offset, int64_t count);
   mlir::Value part(mlir::Value memory, mlir::Value offset, mlir::Value count);
-  void submit(const std::string &kernel, llvm::ArrayRef<mlir::Value> arguments, const std::string &directions);
+  /// `isRanked`: the last argument is the device, of several.
+  void submit(const std::string &kernel, llvm::ArrayRef<mlir::Value> arguments, const std::string &directions,
+              bool isRanked);
   /// A number as a kernel's scalar.
   mlir::Value scalar(mlir::Value number, pypto::DataType dtype);
 

@@ -39,8 +39,9 @@ class DistributedConfig:
 class DistributedCompiledProgram(CompiledProgram):
     """A program of the host level, callable like every CompiledProgram; `ranks` says how many devices it has.
 
-    Numbers that it takes, and elements of its inputs that the host level reads, decide which launches there are: such a
-    program is compiled at the first call with each set of them, as it is for extents that it leaves open.
+    Numbers that it takes, and elements that the host level reads, decide which launches there are, which the .pmodel
+    does in each run. Where it cannot, where windows keep what they hold and where runs are recorded, such a program is
+    compiled at the first call with each set of them, as it is for extents that it leaves open.
     Its SubWorkers, Python functions that the host level calls with tensors, are those of the program, or are bound by
     `prepare`.
     """
@@ -90,7 +91,18 @@ class DistributedCompiledProgram(CompiledProgram):
         self._decisive = host_reads(self.program, main_of(self.program))
         self._open += [element(name, 0) for name in self._decisive if element(name, 0) not in self._sizes]
 
+    def __call__(self, *args, **keywords):
+        if not (self._keeps and self._decisive and self._session):
+            return super().__call__(*args, **keywords)
+        session, self._session = self._session, None  # windows are of one run there
+        try:
+            return super().__call__(*args, **keywords)
+        finally:
+            self._session = session
+
     def _read_by_host(self, held):
+        if self._session is not None and not self.recording:
+            return {element(name, 0): 0 for name in self._decisive}  # the run reads them
         read = {}
         for name in self._decisive:
             if name in held:

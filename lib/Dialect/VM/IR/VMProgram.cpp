@@ -219,6 +219,8 @@ LogicalResult SubmitOp::verify() {
   auto tensors = llvm::count_if(getArguments(), [](Value value) { return isa<RankedTensorType>(value.getType()); });
   if (tensors != int64_t(words.size()))
     return emitOpError() << "expects a direction for each of " << tensors << " tensors, got " << words.size();
+  if (getRanked() && (getArguments().empty() || !getArguments().back().getType().isInteger(64)))
+    return emitOpError() << "expects the number of the device, an i64, as its last argument";
   return success();
 }
 

@@ -304,7 +304,8 @@ private:
   void writeSubmit(SubmitOp submit) {
     pushAll(submit->getOperands()); // the tasks last
     std::string key = "kernel @" + submit.getCallee().str() + " " + typeList(submit, submit.getArguments().getTypes()) +
-                      " {\"directions\" = " + quoted(submit.getDirections()) + "}";
+                      " {\"directions\" = " + quoted(submit.getDirections()) +
+                      (submit.getRanked() ? ", \"ranked\" = 1}" : "}");
     line("submit " + constant(key) + ", " + std::to_string(submit.getAfter().size()));
     storeAll(submit->getResults());
   }

@@ -204,15 +204,16 @@ def VM_SubmitOp : VM_ProgramOp<"submit", [AttrSizedOperandSegments]> {
   let description = [{
     Returns at once. The task comes after those of `after`, and after tasks that access the memory of its tensors, as reads and writes
     demand. `directions` has a word for each tensor: `in`, `out`, `inout`; `none` for one whose accesses are not followed. The kernel
-    writes the tensors themselves. Numbers are its scalars; a float goes as its bits.
+    writes the tensors themselves. Numbers are its scalars; a float goes as its bits. Where the task is `ranked`, the last number says which
+    of several devices runs it; then all tasks are, and `none` is a window, whose accesses order no tasks of different devices.
 
     ```mlir
     %t = vm.submit @device.add(%a, %b, %n) after (%s) directions "in,inout" : (tensor<64xf32>, tensor<64xf32>, i64)
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_Operand>:$arguments, Variadic<VM_TaskType>:$after, StrAttr:$directions);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_Operand>:$arguments, Variadic<VM_TaskType>:$after, StrAttr:$directions, UnitAttr:$ranked);
   let results = (outs VM_TaskType:$task);
-  let assemblyFormat = "$callee `(` $arguments `)` (`after` `(` $after^ `)`)? `directions` $directions attr-dict `:` `(` type($arguments) `)`";
+  let assemblyFormat = "$callee `(` $arguments `)` (`after` `(` $after^ `)`)? `directions` $directions (`ranked` $ranked^)? attr-dict `:` `(` type($arguments) `)`";
   let hasVerifier = 1;
 }
 
