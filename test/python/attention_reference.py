@@ -3,7 +3,7 @@
 import numpy as np
 
 TEXT = """module attributes {{top.state = "imported"}} {{
-  func.func @main({arguments}) -> ({result} {{top.name = "y"}}) {{
+  func.func @main({arguments}) -> ({result} {{top.name = "y"}}) {choice}{{
     %0 = top.attention %query, %key, %value {optional} {{{attributes}}} : ({types}) -> {result} loc("y")
     return %0 : {result}
   }}
@@ -64,8 +64,9 @@ def type_text(array):
     return f"tensor<{LIST([*map(str, array.shape), {'float32': 'f32', 'int32': 'i32'}[str(array.dtype)]])}>"
 
 
-def module(feed, a, result_shape):
-    """The text of a module whose inputs are the operands by name."""
+def module(feed, a, result_shape, way=""):
+    """The text of a module whose inputs are the operands by name. `way`: "together" in one kernel, "apart" in separate
+    ones; else the compiler chooses."""
     names = [name for name in ("query", "key", "value", "bias", "lengths", "sinks") if name in feed]
 
     def attribute(name, value):
@@ -81,6 +82,7 @@ def module(feed, a, result_shape):
         attributes=", ".join(attribute(name, value) for name, value in a.items()),
         types=", ".join(type_text(feed[name]) for name in names),
         result=f"tensor<{LIST(map(str, result_shape))}xf32>",
+        choice=f'attributes {{top.attentions = "{way}"}} ' if way else "",
     )
 
 

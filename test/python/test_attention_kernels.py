@@ -56,6 +56,8 @@ CASES = {
     "a step of lengths": dict(
         queries=1, keys=300, depth=64, heads=6, shared=3, batch=3, lengths=np.array([300, 0, 77], np.int32), causal=True
     ),
+    "some rows": dict(queries=3, keys=600, depth=64, heads=8, shared=2, batch=2, bias=noise(2, 8, 3, 600)),
+    "some rows of a mask": dict(queries=4, keys=300, depth=64, heads=6, shared=3, bias=noise(1, 1, 4, 300)),
     "a step in a window": dict(queries=1, keys=300, depth=64, heads=4, shared=2, causal=True, window=(40, -1)),
     "short": dict(queries=3, keys=5, depth=32),
     "wide heads": dict(queries=40, keys=260, depth=256, heads=2),
@@ -74,8 +76,8 @@ CASES = {
 }
 
 
-def deploy(folder, feed, a, quantize="F16", cores=2, processor="a3", debug=False):
-    (folder / "m.mlir").write_text(module(feed, a, attention(feed, a).shape))
+def deploy(folder, feed, a, quantize="F16", cores=2, processor="a3", debug=False, way="together"):
+    (folder / "m.mlir").write_text(module(feed, a, attention(feed, a).shape, way))
     compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), quantize, processor, cores, debug)
     return folder / "m.pmodel"
 
@@ -88,6 +90,12 @@ def mixed_kernels(model):
     """How many kernels have streams of both kinds of core."""
     made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]
     return [{stream["core_kind"] for stream in kernel["streams"]} for kernel in made].count({"AIC", "AIV"})
+
+
+def has_attention_kernel(model):
+    """One launch takes Q, K, V and the slots of three rings."""
+    made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]
+    return any(kernel["num_args"] == 7 for kernel in made)
 
 
 @pytest.mark.parametrize("quantize, dtype, most", [("F16", np.float16, 2e-3), ("F32", np.float32, 2e-6)])
@@ -156,6 +164,28 @@ def test_error_is_that_of_separate_kernels(tmp_path, name):
         errors.append(float(np.sqrt(np.mean((run(model, feed) - wanted) ** 2))))
     print(f"{name}: {errors[0]:.2e} in one kernel, {errors[1]:.2e} apart")
     assert errors[0] <= 1.2 * errors[1]
+
+
+# The way that timing mode says is faster, and by how much (benchmarks/silicon/decode.py).
+CHOICES = {
+    "one head of K and V": (dict(queries=1, keys=4096, depth=128, heads=8), "apart"),  # 18.2 us and 7.5 us
+    "few heads": (dict(queries=4, keys=2048, depth=64, heads=8), "apart"),
+    "many rows": (dict(queries=16, keys=4096, depth=64, heads=32), "together"),  # 15.2 us and 26.4 us
+    "an encoder": (dict(queries=128, keys=128, depth=32, heads=12, shared=12), "together"),  # 3.1 us and 4.3 us
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_estimate_chooses(tmp_path, name):
+    case, way = CHOICES[name]
+    feed, a = operands(**case)
+    results = []
+    for cores in (1, 2, 24):
+        model = deploy(tmp_path, feed, a, cores=cores, way="")
+        results.append(run(model, feed))
+    assert has_attention_kernel(model) == (way == "together")
+    np.testing.assert_allclose(results[0], attention(feed, a), atol=2e-3)
+    assert all(np.array_equal(results[0], other) for other in results[1:])
 
 
 def test_operands_may_be_one_tensor(tmp_path):

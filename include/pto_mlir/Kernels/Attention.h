@@ -15,6 +15,11 @@ top::AttentionOp attentionIn(mlir::func::FuncOp kernel);
 /// and the op is to be decomposed.
 bool canBuild(top::AttentionOp op, llvm::StringRef architecture, std::string *reason = nullptr);
 
+/// Whether separate kernels take less time than the one of an `op` that can be built, by what both are estimated to
+/// take; `reason` then says how much. The estimate is that of a whole chip: results are the same on any number of
+/// blocks.
+bool isFasterApart(top::AttentionOp op, llvm::StringRef architecture, std::string &reason);
+
 /// Whether it can with the extents of the kernel of `op` that are known at run time (pto.sizes); an error on `op` where
 /// it cannot.
 mlir::LogicalResult checkSizes(top::AttentionOp op);

@@ -149,8 +149,11 @@ LogicalResult checkElementTypes(ModuleOp module) {
 bool hasAttentionKernel(Operation *op) {
   auto attention = dyn_cast<top::AttentionOp>(op);
   std::string reason;
-  if (!attention || attention::canBuild(attention, pto::targetOf(op).name, &reason))
-    return static_cast<bool>(attention);
+  if (!attention)
+    return false;
+  StringRef target = pto::targetOf(op).name;
+  if (attention::canBuild(attention, target, &reason) && !attention::isFasterApart(attention, target, reason))
+    return true;
   PTO_DEBUG("attention '" << top::getTensorName(attention.getResult()) << "' is decomposed: " << reason);
   return false;
 }

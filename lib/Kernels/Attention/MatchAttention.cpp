@@ -3,6 +3,9 @@
 #include "Attention.h"
 
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Kernels/AttentionEstimate.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 #include <numeric>
 
@@ -209,6 +212,33 @@ bool canBuild(top::AttentionOp op, StringRef architecture, std::string *reason) 
     return false;
   }
   return matchAttention(op, architecture, /*out=*/0, reason).has_value();
+}
+
+/// Whether the estimate knows what both ways do: kernels of lengths end by them, and go over few tiles where rows see
+/// some of the keys; heads side by side would be taken apart first.
+static bool isEstimated(top::AttentionOp op) {
+  bool few = op.getExtents().queries > 1 && (op.getCausal() || op.getWindow()[1] >= 0);
+  bool sideBySide = op.getKvHeads() > 1 && (op.getKLayout() != "BNSD" || op.getVLayout() != "BNSD");
+  return !op.getLengths() && op.getWindow()[0] < 0 && !few && !sideBySide;
+}
+
+bool isFasterApart(top::AttentionOp op, StringRef architecture, std::string &reason) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  if (func && func->hasAttr(top::kSymbolsAttr))
+    return false;
+  if (auto asked = func ? func->getAttrOfType<StringAttr>(top::kAttentionsAttr) : StringAttr()) {
+    reason = "as asked for";
+    return asked == "apart";
+  }
+  auto attention = matchAttention(op, architecture, /*out=*/0);
+  if (!attention || !isEstimated(op))
+    return false;
+  auto times = estimateAttention(attention->problem, attention->group, architecture);
+  if (!times || times->apart >= times->together)
+    return false;
+  reason = llvm::formatv("one kernel would take {0:F1} us, separate ones {1:F1} us", times->together * 1e6,
+                         times->apart * 1e6);
+  return true;
 }
 
 } // namespace pto_mlir::attention

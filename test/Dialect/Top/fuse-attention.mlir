@@ -179,8 +179,10 @@ func.func @swin(%x: tensor<4x9x48xf32>, %b: tensor<1x2x9x9xf32>, %m: tensor<1x2x
 // Decoders: heads of K and V that are repeated (repeat_kv); the transpose of K behind the repetition.
 // CHECK-LABEL: func @repeated
 // CHECK-SAME: (%[[Q:.*]]: tensor<1x4x5x8xf32>, %[[K:.*]]: tensor<1x2x7x8xf32>, %[[V:.*]]: tensor<1x2x7x8xf32>)
-// CHECK-NEXT: %[[A:.*]] = top.attention %[[Q]], %[[K]], %[[V]] {kv_heads = 2 : i64, q_heads = 4 : i64, scale = 1.000000e+00 : f64}
-// CHECK-NEXT: return %[[A]]
+// CHECK-NEXT: %[[S:.*]] = top.reshape %[[Q]] {shape = array<i64: 1, 2, 10, 8>}
+// CHECK-NEXT: %[[A:.*]] = top.attention %[[S]], %[[K]], %[[V]] {kv_heads = 2 : i64, q_heads = 2 : i64, scale = 1.000000e+00 : f64}
+// CHECK-NEXT: %[[R:.*]] = top.reshape %[[A]] {shape = array<i64: 1, 4, 5, 8>}
+// CHECK-NEXT: return %[[R]]
 func.func @repeated(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>, %v: tensor<1x2x7x8xf32>) -> tensor<1x4x5x8xf32> {
   %0 = top.reshape %k {shape = array<i64: 1, 2, 1, 7, 8>} : (tensor<1x2x7x8xf32>) -> tensor<1x2x1x7x8xf32>
   %1 = top.expand %0 {shape = array<i64: 1, 2, 2, 7, 8>} : (tensor<1x2x1x7x8xf32>) -> tensor<1x2x2x7x8xf32>

@@ -316,13 +316,15 @@ struct TopFuseAttention : impl::TopFuseAttentionBase<TopFuseAttention> {
       if (mergeProjections(op, rewriter))
         PTO_DEBUG("one product makes the operands of the attention at " << op.getLoc());
     });
-    getOperation().walk([&](AttentionOp op) {
+    SmallVector<AttentionOp> attentions; // a conversion behind one may be replaced with it
+    getOperation().walk([&](AttentionOp op) { attentions.push_back(op); });
+    for (AttentionOp op : attentions) {
       // Kernels of sizes that are known at run time have their rows as these.
       if (op->getParentOfType<func::FuncOp>()->hasAttr(kSymbolsAttr))
-        return;
+        continue;
       if (AttentionOp stacked = stackQueries(op, rewriter))
         PTO_DEBUG("heads that share keys are rows of the attention on " << stacked.getQuery().getType());
-    });
+    }
   }
 
   void fuse(MatMulOp sums, Absorbed &absorbed) {

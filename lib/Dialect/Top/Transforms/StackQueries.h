@@ -8,9 +8,9 @@
 
 namespace pto_mlir::top {
 
-/// Makes the heads of Q that share a head of K and V the rows of one head, where each has one row, as in a decoder's
-/// step: K and V are read once. Returns the new attention; null where rows would see other keys or need another
-/// bias than heads.
+/// Makes the heads of Q that share a head of K and V the rows of one head, where the rows follow each other, as in a
+/// decoder's step: K and V are read once. Returns the new attention; null where rows would see other keys or need
+/// another bias than heads.
 AttentionOp stackQueries(AttentionOp op, mlir::RewriterBase &rewriter);
 
 } // namespace pto_mlir::top

@@ -21,6 +21,9 @@ inline constexpr llvm::StringLiteral kArithmeticBoundAttr = "top.arithmetic_boun
 inline constexpr llvm::StringLiteral kSymbolsAttr = "top.symbols";
 /// Unit attribute of `@main` beside it: attentions that are one op have sizes at run time that their kernels take.
 inline constexpr llvm::StringLiteral kSizedAttentionsAttr = "top.sized_attentions";
+/// Attribute of `@main`: "together" builds each attention that has a kernel as that one, "apart" none, whatever is
+/// estimated; for tests and measurements of either.
+inline constexpr llvm::StringLiteral kAttentionsAttr = "top.attentions";
 /// On a reduction: it is over an extent that is known at run time.
 inline constexpr llvm::StringLiteral kOverSizeAttr = "top.over_size";
 /// Argument and result attribute of `@main`, and attribute of a constant of which only the first rows count: the
