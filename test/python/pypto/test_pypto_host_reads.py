@@ -192,8 +192,8 @@ def test_one_model_for_all_numbers_and_elements(tmp_path):
     assert compiled.pmodel is not None and not compiled._sized
 
 
-def test_the_c_program_runs_it(tmp_path):
-    """model_runner of the build: C++ alone."""
+def test_model_runner_runs_it(tmp_path):
+    """By the command for files, with inputs by their names."""
     ir.compile(Chosen, tmp_path, distributed_config=DistributedConfig(device_ids=[0, 1]))
     x, factors = numbers(40, W), np.array([2.5, 2, 0.5, 3], np.float32)
     table = np.array([[39, 1], [0, 8], [8, 9], [17, 16]], np.int32)
