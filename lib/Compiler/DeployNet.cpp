@@ -9,6 +9,7 @@
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -46,8 +47,10 @@ std::optional<BuiltModel> deployBy(Plan plan, ModuleOp module, const DeployOptio
     if (!options.emitFolder.empty() && stage == "pto")
       manager.addPass(createEmitPTO({options.emitFolder, options.processor, options.emitExact}, emitted));
     // For the dumps behind it (benchmarks/estimates.py).
-    if (!options.dumpFolder.empty() && stage == "pto")
+    if (!options.dumpFolder.empty() && stage == "pto") {
+      manager.addPass(createNoteSlices());
       manager.addPass(pto::createPTOEstimate({options.numCore}));
+    }
   };
   KernelPlans plans;
   if (plan != Plan::asFormed) {

@@ -191,6 +191,14 @@ bool Sketch::note(std::string_view name, unsigned pipe, std::span<const SketchTi
   return true;
 }
 
+void Sketch::setFlag(unsigned src, unsigned dst, unsigned id) {
+  impl->cores.back()->flag(isa::Pipe(src), Event::Signal, isa::Pipe(src), isa::Pipe(dst), id);
+}
+
+void Sketch::waitFlag(unsigned src, unsigned dst, unsigned id) {
+  impl->cores.back()->flag(isa::Pipe(dst), Event::Await, isa::Pipe(src), isa::Pipe(dst), id);
+}
+
 void Sketch::raise(unsigned pipe, unsigned id) {
   impl->cores.back()->cross(isa::Pipe(pipe), Event::CrossRaise, uint32_t(isa::CrossMode::block) << 8 | id);
 }

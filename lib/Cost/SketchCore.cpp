@@ -27,6 +27,11 @@ void SketchCore::cross(isa::Pipe pipe, Event::Kind kindOf, uint32_t channel) {
   engines[engineOf(pipe)].log.events.push_back(event);
 }
 
+void SketchCore::flag(isa::Pipe pipe, Event::Kind event, isa::Pipe src, isa::Pipe dst, unsigned id) {
+  constexpr uint32_t kFlags = 1 << 16; // behind the channels of waits that follow from accesses
+  cross(pipe, event, kFlags | (uint32_t(src) & 15) << 12 | (uint32_t(dst) & 15) << 8 | (id & 255));
+}
+
 void SketchCore::crossAwait(std::span<const unsigned> pipes, uint32_t id) {
   isa::Pipe waits = pipes.size() == 1 ? isa::Pipe(pipes[0]) : isa::Pipe::S;
   cross(waits, Event::CrossAwait, id);

@@ -18,6 +18,8 @@ public:
 
   /// Notes an instruction of `pipe`, behind waits for those of other engines that touched the same bytes.
   void note(const isa::DecodedInsn &insn, isa::Pipe pipe, std::span<const SketchAccess> accesses);
+  /// Notes a flag between two engines, raised or awaited by `pipe`.
+  void flag(isa::Pipe pipe, Event::Kind event, isa::Pipe src, isa::Pipe dst, unsigned id);
   /// Notes a flag between cores.
   void cross(isa::Pipe pipe, Event::Kind event, uint32_t channel);
   /// Notes that one engine awaits a flag between cores, or S for several.

@@ -20,6 +20,7 @@ void registerKernelPasses() {
   registerAssignSizes();
   registerJoinKernels();
   registerPlaceConcats();
+  registerNoteSlices();
   registerRemarkCosts();
   registerSplitRecurrences();
   registerTileVectorKernels();

@@ -38,14 +38,7 @@ void buildTextToFunctionsPipeline(OpPassManager &pm, const TextPipelineOptions &
 }
 
 void buildCommandsPipeline(OpPassManager &pm, const CommandsPipelineOptions &options, const StageHook &stage) {
-  if (options.insertSync)
-    pm.addPass(pto::createPTOMultiBuffer());
-  pm.addPass(pto::createPTOPlanLocalMemory({options.assemblerLimits, /*sharedOnly=*/false}));
-  pm.addPass(pto::createPTOPlaceReserved());
-  pm.addPass(pto::createPTOLowerPipes());
-  if (options.insertSync)
-    pm.addPass(pto::createPTOInsertSync());
-  pm.addPass(pto::createPTOLowerBarriers());
+  pto::buildOrderPipeline(pm, options.insertSync, options.assemblerLimits);
   pm.addPass(pto::createPTOLowerCoreSync());
   if (stage)
     stage(pm, "pto-synced");

@@ -48,8 +48,10 @@ void buildKernelsPipeline(OpPassManager &pm, const DeployPipelineOptions &option
   pm.addPass(createLoopInvariantCodeMotionPass()); // addresses, which each engine computes itself
   if (!options.keepAll)                            // which finds every tensor in a place of its own
     pm.addPass(createPlaceConcats());
-  if (options.costRemarks)
+  if (options.costRemarks) {
+    pm.addPass(createNoteSlices());
     pm.addPass(createRemarkCosts({options.numCore}));
+  }
   if (stage)
     stage(pm, "pto");
   buildCommandsPipeline(pm, {}, stage);

@@ -58,6 +58,11 @@ public:
   bool note(std::string_view name, unsigned pipe, std::span<const SketchTile> written, std::span<const SketchTile> read,
             const SketchView *view, std::span<const SketchAccess> accesses);
 
+  /// A flag between two engines of the core (isa::Pipe): raised once `src` is done with what comes before, awaited by
+  /// `dst`. For kernels that have flags, whose instructions come without accesses.
+  void setFlag(unsigned src, unsigned dst, unsigned id);
+  void waitFlag(unsigned src, unsigned dst, unsigned id);
+
   /// A flag between the kinds of core of a block: raised once `pipe` is done with what comes before; awaited by an
   /// engine, or by S for several.
   void raise(unsigned pipe, unsigned id);

@@ -269,6 +269,20 @@ def PlaceConcats : Pass<"place-concats", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def NoteSlices : Pass<"note-slices", "::mlir::ModuleOp"> {
+  let summary = "Say beside the arguments of a kernel which of them are slices of one tensor";
+  let description = [{
+    Two inputs of a launch may be views of one tensor, and then share lines of L2: what one of them brings there, the other
+    finds. The estimate (`pto::estimateCycles`) takes arguments to be apart unless they have `pto.slice_of`: the number of
+    the first argument in the same memory, and the byte in it at which this one begins. Where the launches of a kernel
+    differ, its arguments get nothing. Runs where the kernels are pto ops, before `remark-costs` and `pto-estimate`.
+
+    ```mlir
+    func.func private @k(%a: !pto.ptr<f16> {pto.slice_of = array<i64: 0, 0>}, %b: !pto.ptr<f16> {pto.slice_of = array<i64: 0, 401408>}, %out: !pto.ptr<f16>)
+    ```
+  }];
+}
+
 def RemarkCosts : Pass<"remark-costs", "::mlir::ModuleOp"> {
   let summary = "Say which kernels are slow beside what their bytes take, and which tensors take many launches";
   let description = [{

@@ -5,6 +5,9 @@
 #include "EstimateWalk.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
 #define DEBUG_TYPE "pto-estimate"
 #include "pto_mlir/Dialect/DebugLog.h"
 
@@ -29,10 +32,26 @@ llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> pto_mlir::pto::kernelPart
   return kernels;
 }
 
-std::optional<double> pto_mlir::pto::estimateCycles(ArrayRef<func::FuncOp> parts, int64_t blocks) {
-  SmallVector<std::unique_ptr<EstimatedFunction>> functions;
+/// A copy of the functions with addresses and flags, as they would get them; null where local memory is too small.
+static OwningOpRef<ModuleOp> orderEngines(ArrayRef<func::FuncOp> parts) {
+  func::FuncOp first = parts.front();
+  MLIRContext *context = first.getContext();
+  OwningOpRef<ModuleOp> module(ModuleOp::create(first.getLoc()));
+  (*module)->setAttr(kTargetArchAttr, StringAttr::get(context, targetOf(first).name));
   for (func::FuncOp part : parts)
-    functions.push_back(std::make_unique<EstimatedFunction>(part));
+    module->push_back(part.clone());
+  PassManager pm(context);
+  pm.enableVerifier(false);
+  buildOrderPipeline(pm, /*insertSync=*/true, /*assemblerLimits=*/false);
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); }); // who builds the kernel hears of it
+  return succeeded(pm.run(*module)) ? std::move(module) : nullptr;
+}
+
+std::optional<double> pto_mlir::pto::estimateCycles(ArrayRef<func::FuncOp> parts, int64_t blocks) {
+  OwningOpRef<ModuleOp> module = orderEngines(parts);
+  SmallVector<std::unique_ptr<EstimatedFunction>> functions;
+  for (func::FuncOp part : module ? llvm::to_vector(module->getOps<func::FuncOp>()) : llvm::to_vector(parts))
+    functions.push_back(std::make_unique<EstimatedFunction>(part, /*ordered=*/bool(module)));
   pto_mlir::cost::Sketch sketch(targetOf(parts.front()).name);
   int64_t steps = kMostSteps;
   for (int64_t block = 0; block < blocks; ++block)

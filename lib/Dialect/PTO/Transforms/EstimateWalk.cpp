@@ -1,6 +1,7 @@
 //===- EstimateWalk.cpp - one core's way through a kernel ---------------------------===//
 
 #include "EstimateWalk.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -29,7 +30,8 @@ static unsigned typeOf(Type type) {
   return cost::elementTypeNumber(stream.str()).value_or(0);
 }
 
-EstimatedFunction::EstimatedFunction(func::FuncOp func) : func(func), laneFlags(targetOf(func).laneFlags) {
+EstimatedFunction::EstimatedFunction(func::FuncOp func, bool ordered)
+    : func(func), ordered(ordered), laneFlags(targetOf(func).laneFlags) {
   cube = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr).getValue() == KernelKind::cube;
   const Target &arch = targetOf(func);
   llvm::DenseSet<Operation *> doubled;
@@ -61,8 +63,13 @@ ArrayRef<Access> EstimatedFunction::accessesOf(Operation *op) {
 
 bool EstimateWalk::run(int64_t &steps) {
   stepsLeft = &steps;
-  for (auto [number, argument] : llvm::enumerate(function.func.getArguments()))
-    views[argument].arg = static_cast<unsigned>(number);
+  for (auto [number, argument] : llvm::enumerate(function.func.getArguments())) {
+    cost::SketchView &view = views[argument];
+    view.arg = static_cast<unsigned>(number);
+    auto place = function.func.getArgAttrOfType<DenseI64ArrayAttr>(static_cast<unsigned>(number), kSliceOfAttr);
+    if (place && place.size() == 2)
+      view.arg = static_cast<unsigned>(place[0]), view.offset = place[1];
+  }
   return runBlock(function.func.getBody().front());
 }
 
@@ -83,6 +90,8 @@ bool EstimateWalk::runOp(Operation *op) {
     integers[load.getValue()] = 0;
     return true;
   }
+  if (isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp>(op))
+    return runFlag(op);
   if (isa<SyncSetOp, SyncWaitOp, PipeOpInterface>(op) && !isa<TileAliasOpInterface>(op))
     return runEngine(op);
   if (isa<AllocTileOp, TileAliasOpInterface, SetValidShapeOp>(op))
@@ -185,6 +194,8 @@ bool EstimateWalk::runTile(Operation *op) {
     const EstimatedFunction::Place &where = function.places[op];
     int64_t turn = where.buffers > 1 ? trips.lookup(op->getParentOp()) % where.buffers : 0;
     tile.address = where.base + static_cast<uint64_t>(turn * where.bytes);
+    if (auto address = alloc.getAddr() ? integer(alloc.getAddr()) : std::nullopt)
+      tile.address = static_cast<uint64_t>(*address);
     tiles[op->getResult(0)] = tile;
     return takeExtents(alloc);
   }
@@ -252,49 +263,6 @@ bool EstimateWalk::runView(Operation *op) {
   }
   views[op->getResult(0)] = view;
   return known;
-}
-
-bool EstimateWalk::runEngine(Operation *op) {
-  if (auto set = dyn_cast<SyncSetOp>(op)) {
-    auto id = set.getEventIdDyn() ? integer(set.getEventIdDyn()) : std::optional<int64_t>(*set.getEventId());
-    if (id)
-      sketch.raise(static_cast<unsigned>(set.getPipe()), static_cast<unsigned>(*id));
-    return id.has_value();
-  }
-  if (auto wait = dyn_cast<SyncWaitOp>(op)) {
-    auto id = wait.getEventIdDyn() ? integer(wait.getEventIdDyn()) : std::optional<int64_t>(*wait.getEventId());
-    auto pipe = static_cast<unsigned>(wait.getPipe());
-    if (id)
-      sketch.await(function.laneFlags ? ArrayRef<unsigned>(pipe) : ArrayRef<unsigned>(function.engines),
-                   static_cast<unsigned>(*id));
-    return id.has_value();
-  }
-  SmallVector<cost::SketchTile> written, read;
-  const cost::SketchView *view = nullptr;
-  for (auto [values, list] : {std::pair(getTileReads(op), &read), {getTileWrites(op), &written}})
-    for (Value value : values) {
-      if (auto tile = tiles.find(value); tile != tiles.end())
-        list->push_back(tile->second);
-      else if (auto part = views.find(value); part != views.end())
-        view = view ? view : &part->second;
-      else
-        return false;
-    }
-  SmallVector<cost::SketchAccess> accesses;
-  for (const Access &access : function.accessesOf(op)) {
-    uint64_t space = access.global ? 64 : static_cast<uint64_t>(access.space);
-    if (access.global) {
-      auto argument = views.find(access.root);
-      accesses.push_back({space + (argument == views.end() ? 0 : argument->second.arg), 0, 1, access.write});
-    } else if (auto root = tiles.find(access.root); root != tiles.end() && !access.anywhere) {
-      accesses.push_back({space, root->second.address + static_cast<uint64_t>(access.begin),
-                          root->second.address + static_cast<uint64_t>(access.end), access.write});
-    } else {
-      accesses.push_back({space, 0, ~uint64_t(0), access.write});
-    }
-  }
-  auto pipe = static_cast<unsigned>(cast<PipeOpInterface>(op).getPipe());
-  return sketch.note(op->getName().stripDialect(), pipe, written, read, view, accesses);
 }
 
 } // namespace pto_mlir::pto

@@ -10,10 +10,11 @@ namespace pto_mlir::pto {
 /// The analysis of a function that all cores share.
 class EstimatedFunction {
 public:
-  explicit EstimatedFunction(mlir::func::FuncOp func);
+  /// `ordered`: its tiles have addresses and its engines flags; else an engine waits where another touched its bytes.
+  EstimatedFunction(mlir::func::FuncOp func, bool ordered);
 
   mlir::func::FuncOp func;
-  bool cube, laneFlags;
+  bool ordered, cube, laneFlags;
   llvm::SmallVector<unsigned> engines; // without S
   struct Place {
     uint64_t base;
@@ -46,6 +47,7 @@ private:
   template <typename Op> bool takeExtents(Op op);
   bool runTile(mlir::Operation *op);
   bool runView(mlir::Operation *op);
+  bool runFlag(mlir::Operation *op);
   bool runEngine(mlir::Operation *op);
 
   std::optional<int64_t> integer(mlir::Value value) const;

@@ -27,8 +27,8 @@ def PTOEstimate : Pass<"pto-estimate", "::mlir::ModuleOp"> {
   let summary = "write beside every kernel what it takes";
   let description = [{
     Each kernel function gets `pto.estimate`, the cycles of a launch without what every launch costs, as the simulator's timing mode
-    would have it: the function's ops are walked through for every core, loop by loop, before tiles have addresses and engines have
-    flags (`estimateCycles` in Estimate.h, docs/timing.md). A kernel whose loops depend on what lies in memory gets none.
+    would have it: the ops of a copy that has addresses and flags are walked through for every core, loop by loop (`estimateCycles`
+    in Estimate.h, docs/timing.md). A kernel whose loops depend on what lies in memory gets none.
 
     ```mlir
     func.func @k(%arg0: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>, pto.estimate = 4.2e+02 : f64}
