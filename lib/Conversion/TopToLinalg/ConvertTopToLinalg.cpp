@@ -31,6 +31,15 @@ namespace {
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
 
+/// Whether `value` is an input, or a constant or what folding makes one of: slices of splats.
+bool isGiven(Value value) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+    return matchPattern(slice.getSource(), m_Constant());
+  return !value.getDefiningOp() || isa<top::WeightOp, arith::ConstantOp>(value.getDefiningOp());
+}
+
 // Every output must be written by a kernel exactly once, so copy outputs that are inputs, constants or other outputs
 // (after CSE). New values of state come first: they stay where they are written.
 void copySharedOutputs(func::FuncOp func) {
@@ -48,9 +57,7 @@ void copySharedOutputs(func::FuncOp func) {
     Value root = output.get();
     while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
       root = root.getDefiningOp()->getOperand(0);
-    Operation *maker = root.getDefiningOp();
-    if (!type || type.getNumElements() == 0 ||
-        (maker && !isa<top::WeightOp, arith::ConstantOp>(maker) && written.insert(root).second))
+    if (!type || type.getNumElements() == 0 || (!isGiven(root) && written.insert(root).second))
       continue;
     auto name = func.getResultAttrOfType<StringAttr>(output.getOperandNumber(), top::kNameAttr);
     Location loc = top::namedLoc(func.getContext(), name ? name.getValue() : "");

@@ -146,3 +146,15 @@ func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {top.name = "y"}, tenso
   %0 = top.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("y")
   return %0, %0, %x, %w : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xf32>
 }
+
+// -----
+
+// A slice of a splat folds to a constant, so it is copied, too.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: linalg.copy ins(%[[S]]
+func.func @main() -> (tensor<2xf32> {top.name = "s"}) {
+  %w = arith.constant dense<1.0> : tensor<3xf32>
+  %0 = top.slice %w {starts = array<i64: 0>, ends = array<i64: 2>, steps = array<i64: 1>} : (tensor<3xf32>) -> tensor<2xf32> loc("s")
+  return %0 : tensor<2xf32>
+}
