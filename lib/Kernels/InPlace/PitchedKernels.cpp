@@ -7,6 +7,7 @@
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Kernels/Passes.h"
 #include "pto_mlir/Support/FreeName.h"
 
 using namespace mlir;
@@ -43,7 +44,13 @@ bool hasOwnMemory(Value value) {
 }
 
 PitchedKernels::PitchedKernels(ModuleOp module, func::FuncOp main)
-    : main(main), symbols(module), parts(pto::kernelParts(module)) {}
+    : main(main), symbols(module), parts(pto::kernelParts(module)) {
+  for (auto kernel : module.getOps<func::FuncOp>())
+    if (auto of = kernel->getAttrOfType<StringAttr>(kWindowsOfAttr)) {
+      parts.erase(kernel.getSymNameAttr());
+      parts[of].push_back(kernel);
+    }
+}
 
 bool PitchedKernels::allows(Use use, int64_t row) {
   auto found = parts.find(use.launch.getKernelAttr().getAttr());
@@ -75,8 +82,9 @@ StringAttr PitchedKernels::pitched(StringAttr kernel, const Pitches &pitches) {
     auto copy = cast<func::FuncOp>(b.clone(*part));
     copy.setName(base + part.getName().drop_front(kernel.size()).str());
     symbols.insert(copy);
-    if (copy->hasAttr(pto::kPartOfAttr))
-      copy->setAttr(pto::kPartOfAttr, variant);
+    for (StringRef of : {StringRef(pto::kPartOfAttr), StringRef(kWindowsOfAttr)})
+      if (copy->hasAttr(of))
+        copy->setAttr(of, variant);
     PitchedViews own(copy);
     for (auto &[argument, pitch] : pitches)
       own.set(argument, pitch);

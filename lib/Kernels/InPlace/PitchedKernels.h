@@ -47,7 +47,7 @@ private:
 
   mlir::func::FuncOp main;
   mlir::SymbolTable symbols;
-  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<mlir::func::FuncOp>> parts; ///< of kernels
+  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<mlir::func::FuncOp>> parts; ///< of kernels, with their twins
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<PitchedViews>> views;
   std::map<std::tuple<mlir::Operation *, unsigned, int64_t>, bool> known;
   llvm::DenseMap<mlir::StringAttr, std::map<Pitches, mlir::StringAttr>> variants; ///< of a kernel
