@@ -18,6 +18,7 @@ void VM::addRanks(const ModelDesc &model) {
     RankLaunch launch{step.rank,    step.kernel, step.blocks,  arguments(step),
                       step.scalars, kernel.name, step.tensors, use.cube};
     std::vector<bool> isWindow;
+    isWindow.reserve(launch.arguments.size());
     for (const pto_arg &part : launch.arguments)
       isWindow.push_back(part.address >= begin && part.address < end);
     ranked->add(std::move(launch), use, isWindow);

@@ -65,8 +65,8 @@ Number Orchestrator::rankIn(const Buffer &window, const ir::Span &span) const {
     return Number(givenRank);
   auto found = std::find(window.devices.begin(), window.devices.end(), rank);
   if (found == window.devices.end())
-    fail(span, "device " + (givenRank ? "device=" : std::to_string(rank)) + " has no copy of " + window.name +
-                   ", which other devices share");
+    fail(span, (givenRank ? "the device of this run" : "device " + std::to_string(rank)) + " has no copy of " +
+                   window.name + ", which other devices share");
   return found - window.devices.begin();
 }
 
