@@ -25,8 +25,7 @@ int64_t beginOf(Value value) {
   for (Value memory = throughViews(value); value != memory; value = value.getDefiningOp()->getOperand(0))
     if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>()) {
       int64_t bits = pto::getElementBits(slice.getType().getElementType());
-      auto columns = top::columnsOf(slice);
-      bytes += top::firstOfPiece(slice).value_or(columns ? columns->begin : 0) * bits / 8;
+      bytes += top::beginOf(slice) * bits / 8;
     }
   return bytes;
 }

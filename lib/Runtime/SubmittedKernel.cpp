@@ -48,7 +48,8 @@ Result<std::shared_ptr<SubmittedKernel>> SubmittedKernel::make(TensorMemory &mem
   if (!handle)
     return handle.failure();
   made->handle = *handle;
-  if (!model.tasks || bytecode::isRanked(key))
+  made->isRanked = bytecode::isRanked(key);
+  if (!model.tasks || made->isRanked)
     return made;
   pmodel::KernelUse followed = made->use;
   for (size_t i = 0; i < followed.arguments.size(); ++i)
@@ -122,7 +123,7 @@ Status SubmittedKernel::submit(std::span<const Value> operands, std::span<const 
   }
   if (Status status = checkOverlap(arguments, use); !status)
     return status;
-  if (bytecode::isRanked(key)) {
+  if (isRanked) {
     int64_t rank = scalars.back(); // verified with the program
     scalars.pop_back();
     return submitRanked(rank, std::move(arguments), std::move(scalars));

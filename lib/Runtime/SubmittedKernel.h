@@ -43,6 +43,7 @@ private:
   pmodel::KernelUse use;
   std::string name;
   uint32_t handle = 0, blocks = 1;
+  bool isRanked = false;            // the last operand is the device
   std::unique_ptr<StepTasks> steps; // null: launches run in order, or on several devices
 };
 

@@ -30,12 +30,12 @@ Value memoryOf(Value value) {
 static top::PlaceAttr placeIn(top::PlaceAttr place, tensor::ExtractSliceOp slice) {
   auto columns = top::columnsOf(slice);
   int64_t element = top::elementBytes(slice.getType().getElementType());
-  if (auto first = top::firstOfPiece(slice); first || !columns)
-    return top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + first.value_or(0) * element);
+  int64_t offset = place.getOffset() + top::beginOf(slice) * element;
+  if (top::firstOfPiece(slice) || !columns)
+    return top::PlaceAttr::get(place.getContext(), place.getRegion(), offset);
   int64_t own = columns->row * element, between = columns->rows - 1;
   int64_t pitch = place.getSpan() ? (place.getSpan() - own) / between : own;
-  return top::PlaceAttr::get(place.getContext(), place.getRegion(), place.getOffset() + columns->begin * element,
-                             between * pitch + columns->size * element);
+  return top::PlaceAttr::get(place.getContext(), place.getRegion(), offset, between * pitch + columns->size * element);
 }
 
 top::PlaceAttr placeIn(top::PlaceAttr place, Value value) {

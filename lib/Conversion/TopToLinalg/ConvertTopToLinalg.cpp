@@ -31,10 +31,8 @@ namespace {
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
 
-/// Whether `value` is an input, or a constant or what folding makes one of: slices of splats.
+/// Whether `value`, which is no reshape, is an input, or a constant or what folding makes one of: slices of splats.
 bool isGiven(Value value) {
-  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
   if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
     return matchPattern(slice.getSource(), m_Constant());
   return !value.getDefiningOp() || isa<top::WeightOp, arith::ConstantOp>(value.getDefiningOp());

@@ -49,7 +49,8 @@ private:
     return 2 * prices.start(Way::ToL1) + bytes * prices.readPerByte(Way::ToL1, readers, 1 / shared) + weights;
   }
 
-  /// Of a vector core per tile: scores in, weights out, sums in; five passes over scores and two over sums.
+  /// Of a vector core per tile: scores in, weights out, sums in; four passes over scores, two over sums, and the
+  /// reductions.
   double vectors(const AttentionTiling &t) const {
     auto rows = double(t.strips * t.share);
     double scores = rows * double(t.keys), sums = rows * double(p.valueDepth);

@@ -99,11 +99,10 @@ static bool holdsResult(Value value) {
 }
 
 bool isView(tensor::ExtractSliceOp slice) {
-  constexpr int64_t kAlignment = 32; // bytes, of everything that is moved
   std::optional<int64_t> first = top::firstOfPiece(slice);
   auto main = dyn_cast<func::FuncOp>(slice->getParentOp());
   if (!first || !isa<FloatType>(slice.getType().getElementType()) ||
-      *first * top::elementBytes(slice.getType().getElementType()) % kAlignment != 0 ||
+      *first * top::elementBytes(slice.getType().getElementType()) % top::kSliceAlignment != 0 ||
       !top::getTensorName(slice.getResult()).empty() || !main || main.getName() != "main" ||
       main->hasAttr(top::kSymbolsAttr) || holdsResult(slice.getResult()))
     return false;

@@ -13,9 +13,6 @@
 
 namespace pto_mlir::kernels {
 
-/// Rows of tensors inside of others begin at multiples of so many bytes, which every transfer takes.
-constexpr int64_t kRowAlignment = 32;
-
 /// A use of a tensor, or of another shape of it, by a launch.
 struct Use {
   top::LaunchOp launch;

@@ -4,6 +4,7 @@
 
 #include "../Reshapes.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -44,7 +45,7 @@ static bool hasParts(Value value) {
 static std::optional<SmallVector<Use>> readersOf(const ColumnsCopy &copy, PitchedKernels &kernels) {
   Value result = top::LaunchOp(copy.launch)->getResult(0);
   int64_t element = top::elementBytes(getElementTypeOrSelf(result.getType()));
-  auto aligned = [&](int64_t elements) { return elements * element % kRowAlignment == 0; };
+  auto aligned = [&](int64_t elements) { return elements * element % top::kSliceAlignment == 0; };
   Value source = throughReshapes(top::LaunchOp(copy.launch).getInputs()[0]);
   auto uses = usesOf(result);
   if (!uses || !hasOwnMemory(result) || !hasParts(source) || !aligned(copy.begin) || !aligned(copy.size) ||
@@ -60,6 +61,8 @@ static std::optional<SmallVector<Use>> readersOf(const ColumnsCopy &copy, Pitche
 }
 
 void placeColumns(ArrayRef<ColumnsCopy> copies, PitchedKernels &kernels) {
+  if (copies.empty())
+    return;
   PitchedKernels::Changes changes;
   for (ColumnsCopy copy : copies) {
     auto readers = readersOf(copy, kernels);

@@ -4,6 +4,7 @@
 #include "PitchedKernels.h"
 #include "PlaceColumns.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 
@@ -89,7 +90,7 @@ std::optional<Concat> Placer::match(top::LaunchOp launch) {
     concat.pieces.push_back(throughReshapes(input));
     concat.rows.push_back(inner * cast<RankedTensorType>(input.getType()).getDimSize(concat.axis));
     sum += concat.rows.back();
-    if (concat.rows.back() * top::elementBytes(type.getElementType()) % kRowAlignment != 0)
+    if (concat.rows.back() * top::elementBytes(type.getElementType()) % top::kSliceAlignment != 0)
       return std::nullopt;
   }
   llvm::SmallDenseSet<Value> distinct(concat.pieces.begin(), concat.pieces.end());

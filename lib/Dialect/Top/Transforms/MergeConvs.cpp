@@ -3,6 +3,7 @@
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Slices.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,9 +18,6 @@ namespace pto_mlir::top {
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
 
 namespace {
-
-/// Rows of tensors inside of others begin at multiples of so many bytes (place-concats).
-constexpr int64_t kAlignment = 32;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 int64_t channelsOf(Value value) { return typeOf(value).getShape().back(); }
@@ -62,7 +60,7 @@ std::optional<Part> partOf(ConvOp conv) {
     part.activation = *conv->user_begin();
   Value result = part.result();
   RankedTensorType type = typeOf(result);
-  if (type.getShape().back() * type.getElementTypeBitWidth() / 8 % kAlignment != 0)
+  if (type.getShape().back() * type.getElementTypeBitWidth() / 8 % kSliceAlignment != 0)
     return std::nullopt;
   for (Operation *user : result.getUsers()) {
     if (readsApart(user, result))
@@ -75,10 +73,6 @@ std::optional<Part> partOf(ConvOp conv) {
   return part;
 }
 
-bool alike(Value a, Value b) {
-  return bool(a) == bool(b) && (!a || getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType()));
-}
-
 bool canMerge(const Part &a, const Part &b) {
   ConvOp x = a.conv, y = b.conv;
   bool alikeBehind =
@@ -88,7 +82,8 @@ bool canMerge(const Part &a, const Part &b) {
                          a.activation->getPropertiesAsAttribute() == b.activation->getPropertiesAsAttribute()));
   return x->getBlock() == y->getBlock() && alikeBehind && x.getStrides() == y.getStrides() &&
          x.getPads() == y.getPads() && x.getDilations() == y.getDilations() && x.getKernel() == y.getKernel() &&
-         alike(x.getFilter(), y.getFilter()) && alike(x.getBias(), y.getBias()) && alike(x.getOutput(), y.getOutput());
+         haveLikeElements(x.getFilter(), y.getFilter()) && haveLikeElements(x.getBias(), y.getBias()) &&
+         haveLikeElements(x.getOutput(), y.getOutput());
 }
 
 /// Parts side by side: those that are concatenated stand together at one end.
@@ -145,13 +140,6 @@ Merge arrange(ArrayRef<Part> parts) {
   return merge;
 }
 
-SliceOp channels(OpBuilder &b, Location loc, Value whole, int64_t begin, RankedTensorType type) {
-  SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
-  starts.back() = begin;
-  ends.back() += begin;
-  return b.create<SliceOp>(loc, type, whole, starts, ends, steps);
-}
-
 RankedTensorType withChannels(RankedTensorType type, int64_t channels) {
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = channels;
@@ -198,7 +186,7 @@ void widen(const Merge &merge, Value whole) {
                                  inputs, concat.getAxis());
   Value result = wide.getOutput();
   if (extra)
-    result = channels(b, concat.getLoc(), result, merge.atEnd ? extra : 0, concat.getType());
+    result = sliceColumns(b, concat.getLoc(), result, merge.atEnd ? extra : 0, concat.getType());
   concat.getOutput().replaceAllUsesWith(result);
   concat.erase();
 }
@@ -221,7 +209,7 @@ void apply(const Merge &merge) {
   for (const Part &part : merge.parts) {
     Value result = part.result();
     if (!result.use_empty())
-      result.replaceAllUsesWith(channels(b, result.getLoc(), whole, begin, typeOf(result)));
+      result.replaceAllUsesWith(sliceColumns(b, result.getLoc(), whole, begin, typeOf(result)));
     begin += channelsOf(result);
   }
   for (const Part &part : merge.parts) {

@@ -35,6 +35,17 @@ Value concatenateConstants(OpBuilder &b, ArrayRef<Value> values, int64_t axis) {
                         RankedTensorType::get(shape, parts.front().type.getElementType()), std::move(bytes));
 }
 
+bool haveLikeElements(Value a, Value b) {
+  return bool(a) == bool(b) && (!a || getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType()));
+}
+
+Value sliceColumns(OpBuilder &b, Location loc, Value whole, int64_t begin, RankedTensorType type) {
+  SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
+  starts.back() = begin;
+  ends.back() += begin;
+  return b.create<SliceOp>(loc, type, whole, starts, ends, steps);
+}
+
 namespace {
 
 /// The product that an operand of an attention is, traced through reshapes and permutes without other users; null where
@@ -53,11 +64,9 @@ MatMulOp projectionOf(Value operand) {
 
 /// Whether both read one tensor, and weights and biases are alike but for the number of columns.
 bool canMerge(MatMulOp first, MatMulOp second) {
-  auto element = [](Value value) { return value ? getElementTypeOrSelf(value.getType()) : Type(); };
   return first != second && first->getBlock() == second->getBlock() && first.getLhs() == second.getLhs() &&
-         first.getTransposeB() == second.getTransposeB() && element(first.getRhs()) == element(second.getRhs()) &&
-         element(first.getBias()) == element(second.getBias()) &&
-         element(first.getOutput()) == element(second.getOutput());
+         first.getTransposeB() == second.getTransposeB() && haveLikeElements(first.getRhs(), second.getRhs()) &&
+         haveLikeElements(first.getBias(), second.getBias()) && haveLikeElements(first.getOutput(), second.getOutput());
 }
 
 void merge(MutableArrayRef<MatMulOp> products, RewriterBase &rewriter) {
@@ -81,14 +90,12 @@ void merge(MutableArrayRef<MatMulOp> products, RewriterBase &rewriter) {
       biases.empty() ? Value() : concatenateConstants(rewriter, biases, 0), /*transpose_a=*/false,
       first.getTransposeB(),
       /*to=*/TypeAttr());
-  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
   SmallVector<Value> parts;
+  int64_t begin = 0;
   for (MatMulOp product : products) {
-    SmallVector<int64_t> ends(shape);
-    ends.back() = starts.back() + product.getType().getShape().back();
-    auto part = rewriter.create<SliceOp>(product.getLoc(), product.getType(), whole.getOutput(), starts, ends, steps);
-    starts.back() = ends.back();
-    parts.push_back(part);
+    auto part = cast<RankedTensorType>(product.getType());
+    parts.push_back(sliceColumns(rewriter, product.getLoc(), whole.getOutput(), begin, part));
+    begin += part.getShape().back();
   }
   for (auto [product, part] : llvm::zip_equal(products, parts))
     rewriter.replaceOp(product, part);

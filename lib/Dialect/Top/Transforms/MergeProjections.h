@@ -15,6 +15,13 @@ bool mergeProjections(AttentionOp op, mlir::RewriterBase &rewriter);
 /// The constants side by side in dimension `axis`.
 mlir::Value concatenateConstants(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Value> values, int64_t axis);
 
+/// Whether both have elements of one type, or both are null.
+bool haveLikeElements(mlir::Value a, mlir::Value b);
+
+/// Of the last dimension of `whole`, the extent of `type` from `begin` on.
+mlir::Value sliceColumns(mlir::OpBuilder &b, mlir::Location loc, mlir::Value whole, int64_t begin,
+                         mlir::RankedTensorType type);
+
 } // namespace pto_mlir::top
 
 #endif // PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_MERGEPROJECTIONS_H

@@ -10,6 +10,9 @@
 
 namespace pto_mlir::top {
 
+/// Slices, and rows of tensors inside of others, begin at multiples of so many bytes, which every transfer takes.
+inline constexpr int64_t kSliceAlignment = 32;
+
 /// Whether the result is the input.
 inline bool takesAll(SliceOp op) {
   return op.getInput().getType() == op.getType() && llvm::all_of(op.getSteps(), [](int64_t step) { return step == 1; });
@@ -59,6 +62,14 @@ inline std::optional<Columns> columnsOf(mlir::tensor::ExtractSliceOp slice) {
     columns = {slice.getStaticOffsets()[dim] * columns.row, size * columns.row, all * columns.row, 1};
   }
   return columns;
+}
+
+/// Where the elements of a slice of either kind begin in its source.
+inline int64_t beginOf(mlir::tensor::ExtractSliceOp slice) {
+  if (auto first = firstOfPiece(slice))
+    return *first;
+  auto columns = columnsOf(slice);
+  return columns ? columns->begin : 0;
 }
 
 } // namespace pto_mlir::top
