@@ -38,6 +38,9 @@ public:
   void Finish();
 };
 
+/// Whether it runs on the host, above the devices.
+inline bool IsHostLevel(const Function &function) { return function.level_ == Level::HOST; }
+
 } // namespace pypto::ir
 
 #endif // PYPTO_IR_FUNCTION_H

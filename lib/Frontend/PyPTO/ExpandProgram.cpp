@@ -26,7 +26,7 @@ ir::FunctionPtr withoutHints(const ir::FunctionPtr &function) {
 }
 
 bool isKernel(const ir::FunctionPtr &function) {
-  return function->func_type_ == ir::FunctionType::InCore && function->level_ != ir::Level::HOST;
+  return function->func_type_ == ir::FunctionType::InCore && !ir::IsHostLevel(*function);
 }
 
 /// A function, and what follows for it: its scope's hints are dropped, it is for one kind of core.
@@ -41,7 +41,7 @@ std::vector<Staged> outlineScopes(const ir::Program &program) {
     names.insert(function->name_);
   std::vector<Staged> functions;
   for (const ir::FunctionPtr &function : program.functions_) {
-    if (function->func_type_ != ir::FunctionType::Orchestration || function->level_ == ir::Level::HOST) {
+    if (function->func_type_ != ir::FunctionType::Orchestration || ir::IsHostLevel(*function)) {
       functions.push_back({function});
       continue;
     }

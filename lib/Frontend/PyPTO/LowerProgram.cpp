@@ -54,7 +54,7 @@ ir::FunctionPtr entryOf(const ir::Program &program) {
   unsigned kernels = 0;
   for (const ir::FunctionPtr &function : program.functions_) {
     if (function->func_type_ == ir::FunctionType::Orchestration) {
-      (function->level_ == ir::Level::HOST ? hosts : orchestrators).push_back(function);
+      (ir::IsHostLevel(*function) ? hosts : orchestrators).push_back(function);
     } else if (isKernel(*function)) {
       ++kernels;
       kernel = function;

@@ -239,7 +239,7 @@ MixedProgram formMixedKernels(const ir::ProgramPtr &program, const PyPTOOptions 
   };
   Functions functions;
   for (const ir::FunctionPtr &function : program->functions_) {
-    bool isHost = function->level_ == ir::Level::HOST;
+    bool isHost = ir::IsHostLevel(*function);
     Functions made;
     if (function->func_type_ == ir::FunctionType::Orchestration && !isHost) {
       MixedScopes scopes(*function, names, divider);

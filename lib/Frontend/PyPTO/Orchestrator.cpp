@@ -42,9 +42,9 @@ Orchestrator::Orchestrator(const ir::ProgramPtr &program, const ir::FunctionPtr 
     : program(program), entry(entry->func_type_ == ir::FunctionType::Orchestration ? splitMixedScopes(entry) : entry),
       arch(arch), sizes(sizes), ranks(ranks), current(this->entry) {
   // What the host level reads is given when it is compiled.
-  bool isGiven = entry->level_ == ir::Level::HOST &&
-                 llvm::any_of(sizes, [](const auto &each) { return llvm::StringRef(each.first).contains('('); });
-  if ((decidesAtRunTime(*program, *this->entry) && !isGiven) || (leavesOpen() && entry->level_ != ir::Level::HOST))
+  bool isGiven =
+      isRanked() && llvm::any_of(sizes, [](const auto &each) { return llvm::StringRef(each.first).contains('('); });
+  if ((decidesAtRunTime(*program, *this->entry) && !isGiven) || (leavesOpen() && !isRanked()))
     host = std::make_unique<TaskProgram>(context, program->name_, entry->span_);
 }
 
@@ -181,7 +181,7 @@ void Orchestrator::VisitStmt_(const ir::ForStmtPtr &op) {
     fail(op->span_, "the step of a loop must not be 0");
   Number first = numberOf(op->start_), last = numberOf(op->stop_);
   // The host level's loops over devices say which of them share a window.
-  const int64_t fewTrips = isHostLevel() ? 64 : 4;
+  const int64_t fewTrips = isDispatching() ? 64 : 4;
   bool isShort = first.isKnown() && last.isKnown() && (last.known - first.known) / step <= fewTrips;
   if (host && !isShort)
     return emitLoop(

@@ -186,8 +186,10 @@ private:
   void bindParameter(const pypto::ir::Function &function, const pypto::ir::VarPtr &param, const Held &argument,
                      const pypto::ir::Span &span);
   bool hasRanks() const { return ranks > 1 || windows != 0; }
-  /// Whether statements are run that say on which device each call is.
-  bool isHostLevel() const { return depth == 0 && entry->level_ == pypto::ir::Level::HOST; }
+  /// Whether the program is of the host level: each launch says on which device it is, in orchestrators of devices too.
+  bool isRanked() const { return pypto::ir::IsHostLevel(*entry); }
+  /// Whether the host level's own statements are run, not those of a device's orchestrator that it calls.
+  bool isDispatching() const { return isRanked() && depth == 0; }
 
   // Launches (OrchestratorLaunch.cpp).
   Held call(const pypto::ir::Call &op);

@@ -383,10 +383,9 @@ void Orchestrator::submit(const PlannedKernel &kernel, const std::vector<View> &
     llvm::append_range(values, std::initializer_list<mlir::Value>{emitted(block->index), emitted(block->count)});
   for (const Number &number : numbers)
     values.push_back(emitted(number));
-  bool isRanked = entry->level_ == ir::Level::HOST;
-  if (isRanked)
+  if (isRanked())
     values.push_back(givenRank ? givenRank : host->constant(rank));
-  host->submit(kernel.name, values, directions, isRanked);
+  host->submit(kernel.name, values, directions, isRanked());
 }
 
 } // namespace pto_mlir::pypto_frontend

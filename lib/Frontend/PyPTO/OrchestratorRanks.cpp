@@ -154,7 +154,7 @@ Held Orchestrator::collective(const ir::OpView &call, const ir::Call &op) {
                                                   std::make_shared<const ir::EvalStmt>(made, op.span_), op.span_,
                                                   ir::FunctionType::InCore, std::move(directions));
   }
-  isOfAll = isHostLevel();
+  isOfAll = isDispatching();
   int64_t outer = rank;
   auto back = llvm::make_scope_exit([&] {
     rank = outer;
@@ -197,7 +197,7 @@ Held Orchestrator::callSubWorker(const ir::Function &function, const std::vector
 
 Held Orchestrator::onDevice(const ir::Call &op, llvm::function_ref<Held()> body) {
   const ir::Attr *attr = ir::FindAttr(op.attrs_, "device");
-  bool isDispatch = isHostLevel();
+  bool isDispatch = isDispatching();
   if (!attr) {
     dispatches[rank] += isDispatch;
     return body();

@@ -39,7 +39,7 @@ protected:
 } // namespace
 
 bool isKernel(const ir::Function &function) {
-  if (function.level_ == ir::Level::HOST)
+  if (ir::IsHostLevel(function))
     return false;
   switch (function.func_type_) {
   case ir::FunctionType::Opaque:

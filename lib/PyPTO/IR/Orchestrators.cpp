@@ -21,8 +21,8 @@ protected:
   void VisitScopeStmt_(const ScopeStmtPtr &) override { found = true; }
 };
 
-bool isHostLevel(const Function &function) {
-  return function.level_ == Level::HOST && function.role_ == Role::Orchestrator;
+bool isHostOrchestrator(const Function &function) {
+  return IsHostLevel(function) && function.role_ == Role::Orchestrator;
 }
 
 bool submits(const Function &function) {
@@ -43,7 +43,7 @@ ProgramPtr WithOrchestrators(const ProgramPtr &program) {
   bool someMarked = std::ranges::any_of(program->functions_, isMarked);
   // Beside orchestrators of devices, one of the host level is one without a mark.
   auto becomes = [&](const FunctionPtr &each) {
-    return someMarked ? isHostLevel(*each) && !isMarked(each) : submitsSome(each);
+    return someMarked ? isHostOrchestrator(*each) && !isMarked(each) : submitsSome(each);
   };
   if (std::ranges::none_of(program->functions_, becomes))
     return program;
