@@ -236,8 +236,8 @@ class CompiledProgram(Dispatch):
                 return self(*args, **keywords)
         inputs = [name for name in self.param_names if name not in self._fresh]
         sizes = self._sizes_of(args, keywords, inputs)
-        # Launches of known sizes are recorded, and take extents that tensors of one name have for themselves.
-        if self._open and (self._session is None or self.recording or any("[" in each for each in sizes)):
+        # Extents that tensors of one name have for themselves are known ones.
+        if self._open and (not self._leaves_open() or any("[" in each for each in sizes)):
             return self._of_sizes(sizes)(*args, **keywords)
         made = None
         if self._fresh and not keywords and len(args) == len(inputs):
@@ -249,6 +249,10 @@ class CompiledProgram(Dispatch):
         if made is None and not returned:
             return None
         return tuple(results) if len(results) > 1 else results[0]
+
+    def _leaves_open(self):
+        """Whether what was compiled runs whatever is left open, and not one program for what each call says of it."""
+        return self._session is not None and not self.recording  # launches of known sizes are recorded
 
     def _sizes_of(self, args, keywords, inputs):
         """The extents that the program leaves open, as these arguments have them. ValueError."""

@@ -36,6 +36,12 @@ class DistributedConfig:
             raise ValueError(f"device_ids: {self.device_ids} names a device twice")
 
 
+class KeptWindows:
+    """Windows of a program that keep what they hold from run to run; `of`: the program that ran with them."""
+
+    of = None
+
+
 class DistributedCompiledProgram(CompiledProgram):
     """A program of the host level, callable like every CompiledProgram; `ranks` says how many devices it has.
 
@@ -47,7 +53,7 @@ class DistributedCompiledProgram(CompiledProgram):
     """
 
     def __init__(self, program, config, *args, **keywords):
-        self.ranks, self._bound, self._keeps = config.ranks, {}, False
+        self.ranks, self._bound, self._kept = config.ranks, {}, None
         self._own = {name: _on_tensors(held) for name, held in getattr(program, "sub_workers", {}).items()}
         super().__init__(program, config, *args, **keywords)
         self.sub_workers, self._handed = sub_worker_calls(program, main_of(program))
@@ -78,30 +84,24 @@ class DistributedCompiledProgram(CompiledProgram):
         programs = [self, *(extra_compiled or [])]
         return DistributedWorker(programs, bound, keeps_windows=keeps, persistent=persistent)
 
-    def run_with(self, callbacks, *args, keeps_windows=False, **keywords):
-        """Runs with SubWorkers by name. `keeps_windows`: with what windows hold from the last run."""
-        self._bound, self._keeps = callbacks, keeps_windows
+    def run_with(self, callbacks, *args, kept=None, **keywords):
+        """Runs with SubWorkers by name. `kept`: the KeptWindows of earlier runs; zeros without."""
+        self._bound, self._kept = callbacks, kept
         try:
             return self(*args, **keywords)
         finally:
-            self._bound, self._keeps = {}, False
+            self._bound, self._kept = {}, None
 
     def _find_open(self):
         super()._find_open()
         self._decisive = host_reads(self.program, main_of(self.program))
         self._open += [element(name, 0) for name in self._decisive if element(name, 0) not in self._sizes]
 
-    def __call__(self, *args, **keywords):
-        if not (self._keeps and self._decisive and self._session):
-            return super().__call__(*args, **keywords)
-        session, self._session = self._session, None  # windows are of one run there
-        try:
-            return super().__call__(*args, **keywords)
-        finally:
-            self._session = session
+    def _leaves_open(self):
+        return super()._leaves_open() and not (self._kept and self._decisive)  # windows are of one run there
 
     def _read_by_host(self, held):
-        if self._session is not None and not self.recording:
+        if self._leaves_open():
             return {element(name, 0): 0 for name in self._decisive}  # the run reads them
         read = {}
         for name in self._decisive:
@@ -113,7 +113,7 @@ class DistributedCompiledProgram(CompiledProgram):
 
     def _of_sizes(self, sizes):
         made = super()._of_sizes(sizes)
-        made._bound, made._keeps = self._bound, self._keeps
+        made._bound, made._kept = self._bound, self._kept
         return made
 
     def launch(self, values, args=()):
@@ -124,8 +124,15 @@ class DistributedCompiledProgram(CompiledProgram):
         for name, _ in self.sub_workers:
             if name not in bound:
                 raise ValueError(f"{self._name}: the SubWorker {name} is not bound; use prepare(callbacks=)")
-        self._session.keep_windows(self._keeps)
+        if self._kept and self._kept.of not in (None, self):
+            raise ValueError(
+                f"{self._name}: its windows keep what a run with other sizes or numbers left in them; a worker without "
+                "persistent= runs it with zeros"
+            )
+        self._session.keep_windows(bool(self._kept and self._kept.of))
         returned = super().launch(values, args)
+        if self._kept:
+            self._kept.of = self
         handed = dict(zip(self._handed, (read(name, returned[i]) for i, name in enumerate(self._handed)), strict=True))
         for name, names in self.sub_workers:
             bound[name]([{**values, **handed}[each] for each in names])

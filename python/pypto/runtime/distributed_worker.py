@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
+from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, KeptWindows
 from pypto.jit.arguments import array_type, read
 from pypto.runtime.worker import DeviceTensor, RegistrationHandle, Worker
 
@@ -58,7 +58,8 @@ class DistributedWorker(Worker):
             programs = [programs]
         self._programs, self._callbacks = list(programs), dict(callbacks or {})
         self._persistent = persistent or keeps_windows
-        self._keeps_windows, self._have_run, self._w = keeps_windows, set(), _Allocations(self._programs)
+        self._have_run, self._w = set(), _Allocations(self._programs)
+        self._kept = {id(each): KeptWindows() for each in self._programs} if keeps_windows else {}
         for program in self._programs:
             if not isinstance(program, DistributedCompiledProgram):
                 raise TypeError(f"DistributedWorker: expects programs of several ranks, not {type(program).__name__}")
@@ -91,8 +92,7 @@ class DistributedWorker(Worker):
         self._check_run("run", program, [*args, *keywords.values()])
         if not (self._persistent and id(program) in self._have_run):
             self._w.count(program)
-        keeps = self._keeps_windows and id(program) in self._have_run
-        returned = program.run_with(self._callbacks, *args, keeps_windows=keeps, **keywords)
+        returned = program.run_with(self._callbacks, *args, kept=self._kept.get(id(program)), **keywords)
         self._have_run.add(id(program))
         return returned
 

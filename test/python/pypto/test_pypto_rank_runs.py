@@ -55,6 +55,36 @@ def test_windows_are_kept_where_that_is_asked_for():
     assert seen(persistent=True, reset_persistent_windows=False) == kept  # a worker begins with zeros
 
 
+@pl.jit.host
+def counting_some(count: pl.Tensor[[1], pl.INT32], y: pl.Out[pl.Tensor[[2, 1, 1], pl.INT32]]):
+    cells = pld.alloc_window_buffer([1, 1], dtype=pl.INT32)
+    for r in pl.range(pld.world_size()):
+        if r < pl.read(count, [0]):
+            value(y[r], pld.window(cells, [1, 1], dtype=pl.INT32), device=r)
+
+
+def test_windows_are_kept_where_a_number_decides_about_launches():
+    y = np.full((2, 1, 1), -1, np.int32)
+    compiled = counting_some.compile(np.array([1], np.int32), y, config=on(2))
+
+    def seen(counts, **how):
+        held = []
+        with compiled.prepare(**how) as worker:
+            for count in counts:
+                y.fill(-1)
+                worker(np.array([count], np.int32), y)
+                held.append(y.ravel().tolist())
+        return held
+
+    kept = {"persistent": True, "reset_persistent_windows": False}
+    for _ in range(2):  # a worker begins with zeros
+        assert seen([2, 2, 2], **kept) == [[0, 0], [1, 1], [2, 2]]
+    assert seen([1, 1], **kept) == [[0, -1], [1, -1]]
+    assert seen([2, 2, 1, 2]) == [[0, 0], [0, 0], [0, -1], [0, 0]]
+    with pytest.raises(ValueError, match="counting_some: its windows keep what a run with other sizes or numbers left"):
+        seen([2, 1], **kept)
+
+
 # --- waits that hold up only what depends on them ------------------------------------------------
 
 
