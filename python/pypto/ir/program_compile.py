@@ -99,7 +99,7 @@ def write_expanded(program, config):
 
 def write_tree(program, folder, backend_type, processor, others, ranks=1) -> dict:
     """Writes the output tree; gives what it lacks by name, with the reasons."""
-    from pypto.backend import host_orch, next_levels, output_tree
+    from pypto.backend import host_writer, next_levels, output_tree
 
     seed = getattr(backend_type, "value", backend_type) in ("PTO", "CCE")
     ptoas = None if others.get("skip_ptoas") else output_tree.find_ptoas()
@@ -110,7 +110,7 @@ def write_tree(program, folder, backend_type, processor, others, ranks=1) -> dic
         files, left_out = output_tree.tree_files(program, not seed, processor, ptoas)
     if is_host:
         try:
-            files |= host_orch.host_files(program, ranks)
+            files |= host_writer.host_files(program, ranks)
         except ValueError as error:
             left_out["orchestration"] = str(error)
     if others.get("skip_ptoas"):

@@ -27,7 +27,7 @@ class _Allocations:
 
     @property
     def _next_alloc_id(self):
-        from pypto.backend.host_orch import domains_of
+        from pypto.backend.host_writer import domains_of
 
         made = ((self._programs[each], runs) for each, runs in self._runs.items() if runs)
         return sum(runs * domains_of(each.program, each.ranks) for each, runs in made)

@@ -10,7 +10,7 @@ import pypto.language as pl
 import pypto.language.distributed as pld
 import pytest
 from pypto import ir
-from pypto.backend.host_orch import domains_of
+from pypto.backend.host_writer import domains_of
 from pypto.ir.compiled_program import CompiledProgram
 from pypto.ir.distributed_compiled_program import DistributedConfig
 from pypto.runtime import DistributedWorker

@@ -1,6 +1,6 @@
 """The host level of a program of several ranks as Python over the calls of the public runtime: `orchestration/NAME.py`
 (its file is host_orch.py) dispatches per device, `sub_workers/NAME.py` are the functions that run on the host.
-`pypto.runtime.host_orch` runs it."""
+`pypto.runtime.host_orch` runs what this writes."""
 
 import ast
 import inspect
