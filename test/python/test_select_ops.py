@@ -196,6 +196,50 @@ def test_long_and_integer_sums(tmp_path):
         np.testing.assert_allclose(converted(tmp_path, feed)[0], want, rtol=1e-5, atol=1e-3)
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("shape,axis", [((3, 40), 1), ((70, 5), 0), ((2, 300), 1), ((3, 1000, 2), 1)], ids=str)
+def test_sums_before_what_is_not_finite(shape, axis, value, mode, tmp_path):
+    """An element that is infinite or NaN is in the sums from it on, and in no other."""
+    x = ties(*shape)
+    x[(1,) if axis else (slice(None), 1)].flat[shape[axis] // 2] = value
+    for exclusive, reverse in ((0, 0), (1, 1)):
+        feeds = {"x": x, "axis": np.array(axis, np.int64)}
+        feed = build(tmp_path / "m.onnx", "CumSum", feeds, ["axis"], exclusive=exclusive, reverse=reverse)
+        ordered = np.flip(x, axis) if reverse else x
+        want = np.cumsum(ordered, axis, dtype=np.float64)
+        if exclusive:
+            first = np.zeros_like(np.take(want, [0], axis))
+            want = np.concatenate([first, np.delete(want, -1, axis)], axis)
+        want = np.flip(want, axis) if reverse else want
+        assert 0 < (~np.isfinite(want)).sum() < want.size / 2
+        got = converted(tmp_path, feed, mode)[0]
+        tolerance = {"F32": 1e-5, "F16": 2e-3}[mode]
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * np.abs(want[np.isfinite(want)]).max())
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_sums_beyond_f16_and_before_them(mode, tmp_path):
+    """A block of a long row sums to more than f16 holds; the sums before it are as good as ever."""
+    x = np.ones((2, 400), np.float32)
+    x[1, 300:] = 4000
+    feed = build(tmp_path / "m.onnx", "CumSum", {"x": x, "axis": np.array(1, np.int64)}, ["axis"])
+    got = converted(tmp_path, feed, mode)[0]
+    np.testing.assert_allclose(got[:, :300], np.cumsum(x, 1)[:, :300], rtol=1e-3)
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_log_sum_exp_of_infinities(mode, tmp_path):
+    """Rows of impossible states, as in forward algorithms: the logarithm of no probability."""
+    x = np.full((5, 40), -np.inf, np.float32)
+    x[1, 3], x[2, 7], x[3] = 2.5, np.inf, ties(40)
+    x[4] = np.where(np.arange(40) == 9, np.nan, x[3])
+    feed = build(tmp_path / "m.onnx", "ReduceLogSumExp", {"x": x, "axes": np.array([1], np.int64)}, ["axes"])
+    with np.errstate(invalid="ignore"):
+        want = np.array([-np.inf, 2.5, np.inf, np.log(np.exp(x[3].astype(np.float64)).sum()), np.nan])[:, None]
+    np.testing.assert_allclose(converted(tmp_path, feed, mode)[0], want, rtol={"F32": 1e-6, "F16": 1e-3}[mode])
+
+
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
 def test_grid_sample(mode, padding, tmp_path):

@@ -78,44 +78,92 @@ Value triangle(Node &node, StringRef suffix, int64_t size, bool exclusive, bool 
                              RankedTensorType::get({size, size}, element), top::fromDoubles(element, ones));
 }
 
-/// Of rows [.., n], by a product with a matrix of ones.
-Value byProduct(Node &node, const Cumulation &c, StringRef name, Value rows) {
-  return node.create<top::MatMulOp>(name, {rows, triangle(node, "_triangle", c.size, c.exclusive, c.reverse)});
-}
+/// Sums of rows by products with matrices of ones.
+class Products {
+public:
+  Products(Node &node, const Cumulation &c)
+      : node(node), f(node), c(c), isLong(c.size > kMostByProduct), blocks(llvm::divideCeil(c.size, kBlock)),
+        within(triangle(node, "_triangle", isLong ? kBlock : c.size, c.exclusive, c.reverse)),
+        between(isLong ? triangle(node, "_blocks", blocks, true, c.reverse) : Value()) {}
 
-/// Of rows [r, n]: sums within blocks, and of the blocks before. What is missing in the last block is 0.
-Value byBlocks(Node &node, const Cumulation &c, Value rows) {
-  int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0), blocks = llvm::divideCeil(c.size, kBlock);
-  Formula f(node);
-  if (blocks * kBlock != c.size)
-    rows = f.of<top::PadOp>(rows, {node.i64s("pads", {0, 0, 0, blocks * kBlock - c.size}), node.f64("value", 0)});
-  Value apart = node.reshape("", rows, {count, blocks, kBlock});
-  Value inner = node.create<top::MatMulOp>("", {apart, triangle(node, "_triangle", kBlock, c.exclusive, c.reverse)});
-  Value sums = f.of<top::ReduceSumOp>(apart, {node.i64s("axes", 2), node.flag("keepdims", false)});
-  Value before = node.create<top::MatMulOp>("", {sums, triangle(node, "_blocks", blocks, true, c.reverse)});
-  Value all = node.create<top::AddOp>("", {inner, node.reshape("", before, {count, blocks, 1})});
-  return f.of<top::SliceOp>(
-      node.reshape("", all, {count, blocks * kBlock}),
-      {node.i64s("starts", {0, 0}), node.i64s("ends", {count, c.size}), node.i64s("steps", {1, 1})});
-}
+  /// Of rows [r, n]. An element that is infinite or NaN is what every sum from it on is, and no sum before it; times
+  /// the zeros of the matrix it would be NaN in all of them. So it is 0 in the products, and others count such
+  /// elements.
+  Value of(Value rows) {
+    if (isFinite(rows))
+      return finite(rows);
+    Value zero = f.constant(rows, 0), one = f.constant(rows, 1);
+    Value low = f.compare(rows, "gt", -kInfinity), high = f.compare(rows, "lt", kInfinity); // of NaN neither
+    Value sums = finite(f.where(low, f.where(high, rows, zero), zero));
+    sums = raised(sums, finite(f.where(high, zero, one)), kInfinity);
+    return raised(sums, finite(f.where(low, zero, one)), -kInfinity);
+  }
 
-/// Of floats; the axis goes to the end and back, and a vector counts as a row.
+private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  static bool isFinite(Value rows) {
+    while (Operation *op = rows.getDefiningOp()) {
+      if (auto cast = dyn_cast<top::CastOp>(op))
+        return getElementTypeOrSelf(cast.getInput().getType()).isInteger();
+      if (!isa<top::ReshapeOp, top::PermuteOp>(op))
+        break;
+      rows = op->getOperand(0);
+    }
+    return false;
+  }
+
+  Value raised(Value sums, Value count, double by) {
+    Value more = f.where(f.compare(count, "gt", 0), f.constant(sums, by), f.constant(sums, 0));
+    return node.create<top::AddOp>("", {sums, more});
+  }
+
+  Value finite(Value rows) { return isLong ? byBlocks(rows) : node.create<top::MatMulOp>("", {rows, within}); }
+
+  /// Sums within blocks, and of the blocks before. What is missing in the last block is 0.
+  Value byBlocks(Value rows) {
+    if (!rows)
+      return rows;
+    int64_t count = cast<RankedTensorType>(rows.getType()).getDimSize(0);
+    if (blocks * kBlock != c.size)
+      rows = f.of<top::PadOp>(rows, {node.i64s("pads", {0, 0, 0, blocks * kBlock - c.size}), node.f64("value", 0)});
+    Value apart = node.reshape("", rows, {count, blocks, kBlock});
+    Value inner = node.create<top::MatMulOp>("", {apart, within});
+    Value before = sumsBefore(apart, count);
+    Value all = node.create<top::AddOp>("", {inner, before});
+    return f.of<top::SliceOp>(
+        node.reshape("", all, {count, blocks * kBlock}),
+        {node.i64s("starts", {0, 0}), node.i64s("ends", {count, c.size}), node.i64s("steps", {1, 1})});
+  }
+
+  Value sumsBefore(Value apart, int64_t count) {
+    Node::Wide wide(node); // a block's sum may exceed f16, and would be NaN in the blocks before it
+    Value sums = f.of<top::ReduceSumOp>(apart, {node.i64s("axes", 2), node.flag("keepdims", false)});
+    return node.reshape("", node.create<top::MatMulOp>("", {sums, between}), {count, blocks, 1});
+  }
+
+  Node &node;
+  Formula f;
+  const Cumulation &c;
+  bool isLong;
+  int64_t blocks;
+  Value within, between;
+};
+
+/// Of floats; the axis goes to the end and back.
 LogicalResult byProducts(Node &node, const Cumulation &c) {
   RankedTensorType type = node.type(0);
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   std::swap(perm[c.axis], perm.back());
-  bool moves = c.axis + 1 != type.getRank(), isLong = c.size > kMostByProduct;
+  bool moves = c.axis + 1 != type.getRank();
   Formula f(node);
   Value value = moves ? f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)}) : node.input(0);
   SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
-  if (isLong || type.getRank() == 1)
-    value = node.reshape("", value, {ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_back()), c.size});
-  bool last = !moves && !isLong && type.getRank() > 1;
-  value = isLong ? byBlocks(node, c, value) : byProduct(node, c, last ? node.outputName() : "", value);
+  value = node.reshape("", value, {ShapedType::getNumElements(ArrayRef<int64_t>(shape).drop_back()), c.size});
+  value = Products(node, c).of(value);
   if (!moves)
-    return node.finish(last ? value : node.reshape(node.outputName(), value, shape));
-  value = isLong ? node.reshape("", value, shape) : value;
-  return f.result<top::PermuteOp>(value, {node.i64s("perm", perm)});
+    return node.finish(node.reshape(node.outputName(), value, shape));
+  return f.result<top::PermuteOp>(node.reshape("", value, shape), {node.i64s("perm", perm)});
 }
 
 } // namespace

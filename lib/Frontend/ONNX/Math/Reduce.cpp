@@ -92,6 +92,9 @@ template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node
   bool isFloat = isa<FloatType>(element);
   Value x = isFloat ? node.input(0) : castTo(node, node.input(0), node.builder().getF64Type());
   Value maximum = f.over<top::ReduceMaxOp>(x, reduction->axes);
+  // Infinity minus itself is NaN: rows whose maximum is infinite need no scaling.
+  Value isInfinite = f.compare(f.of<top::AbsOp>(maximum), "eq", std::numeric_limits<double>::infinity());
+  maximum = f.where(isInfinite, f.constant(x, 0), maximum);
   Value sum = f.over<top::ReduceSumOp>(f.of<top::ExpOp>(f.of<top::SubOp>(x, maximum)), reduction->axes);
   if (reduction->keepdims && isFloat)
     return f.result<top::AddOp>(maximum, f.of<top::LogOp>(sum));
