@@ -117,6 +117,39 @@ TEST(HostProgram, SubmitsKernelsByWhatTheyDo) {
   EXPECT_EQ((*file)->model().programs[0].presets, model.programs[0].presets);
 }
 
+/// Every launch of a program of several devices is on one of them.
+TEST(HostProgram, SubmitsAllKernelsToDevicesOrNone) {
+  ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
+  auto text = [&](bool first, bool second) {
+    std::string code = ".vm 1\n.target \"a3\"\n", body;
+    for (int i = 0; i < 2; ++i) {
+      bool isRanked = i ? second : first;
+      std::string types, directions;
+      for (const KernelUse::Argument &argument : kernelUse(model.kernels[i]).arguments) {
+        types += (types.empty() ? "" : ", ") + std::string("tensor<2x5xf32>");
+        directions += (directions.empty() ? "" : ",") + std::string(argument.written ? "out" : "in");
+        body += "  reserve tensor<2x5xf32>\n";
+      }
+      body += (isRanked ? "  iconst i64, 1\n" : "") + ("  submit " + std::to_string(i) + ", 0\n  pop\n");
+      code += ".const " + std::to_string(i) + " = kernel @device." + model.kernels[i].name + " (" + types +
+              (isRanked ? ", i64) {" : ") {") + "\"directions\" = \"" + directions +
+              (isRanked ? "\", \"ranked\" = 1}\n" : "\"}\n");
+    }
+    auto module = bytecode::assemble(code + ".func @main() -> (tensor<2x5xf32>) slots() {\n" + body +
+                                     "  reserve tensor<2x5xf32>\n  return\n}\n");
+    EXPECT_TRUE(module) << module.error();
+    ModelDesc other = model;
+    other.nets.clear();
+    other.programs.push_back({"submits", bytecode::serialize(*module), {}, {"out"}});
+    return verify(other);
+  };
+  ASSERT_GE(model.kernels.size(), 2u);
+  EXPECT_EQ(text(true, true), "");
+  EXPECT_EQ(text(false, false), "");
+  EXPECT_THAT(text(true, false), HasSubstr("on no device, and others on one of several"));
+  EXPECT_THAT(text(false, true), HasSubstr("on no device, and others on one of several"));
+}
+
 TEST(HostProgram, SurvivesTheFile) {
   ModelDesc model = twice(pto_mlir::testing::biasReluModel(2, 5, bias).nets[0].name);
   std::string path = pto_mlir::testing::temporaryPath("twice.pmodel");

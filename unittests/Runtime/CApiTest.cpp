@@ -65,6 +65,48 @@ pmodel::ModelDesc stringModel() {
   return model;
 }
 
+/// y = relu(x) on the device whose number is the other input.
+pmodel::ModelDesc modelOnDevices() {
+  static const std::vector<float> bias(6); // the model refers to it
+  pmodel::ModelDesc model = biasReluModel(2, 3, bias);
+  model.kernels = {reluKernel("k", 2, 3)};
+  model.weights.clear();
+  model.nets.clear();
+  auto module = bytecode::assemble(
+      ".vm 1\n.target \"a3\"\n.const 0 = kernel @device.k (tensor<2x3xf32>, tensor<2x3xf32>, i64) {\"directions\" = "
+      "\"in,out\", \"ranked\" = 1}\n.func @main(tensor<2x3xf32>, tensor<1xi64>) -> (tensor<2x3xf32>) "
+      "slots(tensor<2x3xf32>, tensor<1xi64>, tensor<2x3xf32>) {\n  reserve tensor<2x3xf32>\n  astore_2\n  aload_0\n"
+      "  aload_2\n  aload_1\n  iconst i64, 0\n  tload\n  submit 0, 0\n  pop\n  aload_2\n  return\n}\n");
+  EXPECT_TRUE(module) << module.error();
+  model.programs = {pmodel::HostProgramDesc{"ranked", bytecode::serialize(*module), {"x", "device"}, {"y"}}};
+  return model;
+}
+
+TEST(CApi, RunsKernelsOnDevices) {
+  std::string path = temporaryPath("ranked.pmodel");
+  auto written = pmodel::writeModel(modelOnDevices(), path);
+  ASSERT_TRUE(written) << written.error();
+  pto_session *session = nullptr;
+  ASSERT_EQ(pto_session_open(path.c_str(), nullptr, 1, nullptr, &session), 0) << pto_last_error();
+  float x[6] = {1, -2, 3, -4, 5, -6}, y[6];
+  int64_t device = 0;
+  uint64_t shape[2] = {2, 3}, one = 1;
+  pto_input inputs[2] = {{"x", "f32", shape, 2, x}, {"device", "i64", &one, 1, &device}};
+  pto_output output = {"y", y, sizeof(y)};
+  for (int64_t number : {0, 63, -1, 64, 1, 7}) {
+    device = number;
+    std::fill(y, y + 6, 0);
+    bool isThere = number >= 0 && number < 64;
+    ASSERT_EQ(pto_session_run(session, inputs, 2, &output, 1) == 0, isThere) << pto_last_error();
+    if (isThere)
+      EXPECT_THAT(y, ::testing::ElementsAre(1, 0, 3, 0, 5, 0));
+    else
+      EXPECT_THAT(pto_last_error(), HasSubstr("there is no device " + std::to_string(number)));
+  }
+  pto_session_close(session);
+  std::filesystem::remove(path);
+}
+
 TEST(CApi, PassesStrings) {
   std::string path = temporaryPath("strings.pmodel");
   ASSERT_TRUE(pmodel::writeModel(stringModel(), path));

@@ -85,6 +85,43 @@ def test_windows_are_kept_where_a_number_decides_about_launches():
         seen([2, 1], **kept)
 
 
+@pl.jit.incore
+def value_of(
+    t: pl.Tensor[[1, 1], pl.INT32],
+    x: pl.Tensor[[8, 8], pl.INT32],
+    y: pl.Out[pl.Tensor[[1, 8], pl.INT32]],
+    cells: pld.DistributedTensor[[1, 1], pl.INT32],
+):
+    held = pl.read(cells, [0, 0])
+    pl.write(cells, [0, 0], held + 1)
+    tile = pl.load(x, [pl.read(t, [0, 0]), 0], [1, 8])
+    return pl.store(pl.add(tile, held), [0, 0], y)
+
+
+@pl.jit.host
+def counting_rows(
+    t: pl.Tensor[[1, 1], pl.INT32], x: pl.Tensor[[8, 8], pl.INT32], y: pl.Out[pl.Tensor[[2, 1, 8], pl.INT32]]
+):
+    cells = pld.alloc_window_buffer([1, 1], dtype=pl.INT32)
+    for r in pl.range(pld.world_size()):
+        value_of(t, x, y[r], pld.window(cells, [1, 1], dtype=pl.INT32), device=r)
+
+
+def test_windows_after_a_run_that_failed_are_zero():
+    x, y = np.arange(64, dtype=np.int32).reshape(8, 8), np.zeros((2, 1, 8), np.int32)
+    compiled = counting_rows.compile(np.zeros((1, 1), np.int32), x, y, config=on(2))
+    with compiled.prepare(persistent=True, reset_persistent_windows=False) as worker:
+        held = []
+        for at in (0, 0, 1 << 20, 0, 0):
+            try:
+                worker(np.array([[at]], np.int32), x, y)
+                held.append((y[:, 0] - x[0]).tolist())
+            except RuntimeError as error:
+                assert "out-of-range" in str(error)
+                held.append(None)
+    assert held == [[[0] * 8] * 2, [[1] * 8] * 2, None, [[0] * 8] * 2, [[1] * 8] * 2]
+
+
 # --- waits that hold up only what depends on them ------------------------------------------------
 
 
