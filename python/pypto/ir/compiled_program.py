@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -73,10 +74,11 @@ class CompiledProgram(Dispatch):
     `order`: the parameters, numbers that were folded (`numbers`) among them; by default those of the program. A program
     that leaves extents open (pl.dynamic) is compiled once for all sizes. Where its kernels depend on them it is
     compiled at the first call with each set of `sizes`; `pmodel` is None then.
+    `file`: its .pmodel, where that is there already.
     `recording`: what runs leave (pypto.runtime.records).
     """
 
-    def __init__(self, program, config, order=None, numbers=None, sizes=None):
+    def __init__(self, program, config, order=None, numbers=None, sizes=None, file=None):
         check_slots(program, config.memory_planner)
         main = main_of(program)
         types = {param.name_hint: param.type for param in main.params}
@@ -88,7 +90,7 @@ class CompiledProgram(Dispatch):
         self._find_open()
         self._viewed = viewed_only(main) if self._open else set()
         try:
-            self._session, self.pmodel = self._compile(config)
+            self._session, self.pmodel = _opened(file, config) if file else self._compile(config)
         except errors.PlacedError:
             if not self._open:
                 raise
@@ -122,8 +124,9 @@ class CompiledProgram(Dispatch):
     @classmethod
     def from_dir(cls, folder, *, platform=None):
         """The program that `ir.compile` wrote into a folder. One of one device that has a .pmodel is that and
-        compiled_meta.json alone: nothing is compiled, `program` is None; others are compiled again from the bytes of
-        their IR. ValueError for other folders, and for another processor."""
+        compiled_meta.json alone: `program` is None; others have the bytes of their IR as well, from which they are
+        compiled again only where the folder has not their .pmodel. ValueError for other folders, and for another
+        processor."""
         from pto_mlir import runtime
 
         from pypto.runtime import RunConfig
@@ -214,12 +217,10 @@ class CompiledProgram(Dispatch):
         return str(self.folder or f"<CompiledProgram {self._name}>")
 
     def _compile(self, config):
-        from pto_mlir import runtime
-
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "k.pmodel"
             compile_to(self.program, file, config.processor, sizes=self._sizes, ranks=config.ranks)
-            session, data = runtime.InferenceSession(file, mode=config.mode), file.read_bytes()
+            session, data = _opened(file, config)
         if config.save_kernels and config.save_kernels_dir:
             target = Path(config.save_kernels_dir)
             target.mkdir(parents=True, exist_ok=True)
@@ -354,18 +355,27 @@ class CompiledProgram(Dispatch):
         return returned
 
 
+def _opened(file, config):
+    from pto_mlir import runtime
+
+    return runtime.InferenceSession(file, mode=config.mode), file.read_bytes()
+
+
 def _of_ir(folder, meta, platform):
-    """A program that from_dir compiles again. ValueError for bytes that are no program."""
+    """A program of from_dir with its IR. ValueError for bytes that are no program."""
     from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
     from pypto.runtime import RunConfig
 
     program = ir.deserialize(meta["ir"])
     if not isinstance(program, ir.Program):
         raise ValueError(f"{folder}: {meta['program']}.ir holds a {type(program).__name__}, not a Program")
+    file = Path(folder) / meta["model"]
+    if not file.is_file() or zlib.crc32(file.read_bytes()) != meta.get("model_checksum"):
+        file = None  # what else wrote it is not this program's
     if "device_ids" not in meta:
-        return CompiledProgram(program, RunConfig(platform=platform))
+        return CompiledProgram(program, RunConfig(platform=platform), file=file)
     distributed = DistributedConfig(device_ids=meta["device_ids"])
-    return DistributedCompiledProgram(program, RunConfig(platform=platform, distributed_config=distributed))
+    return DistributedCompiledProgram(program, RunConfig(platform=platform, distributed_config=distributed), file=file)
 
 
 def _same_bits(key, expected):

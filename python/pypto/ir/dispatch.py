@@ -97,7 +97,7 @@ def checksums(folder):
 
 def write_meta(compiled, folder):
     """Writes compiled_meta.json behind all other files: what `from_dir` has to know of a program beside its .pmodel. A
-    program of several ranks, and one that is compiled for each set of sizes, is there as bytes of its IR."""
+    program of several ranks, and one that is compiled for each set of sizes, is there as bytes of its IR, too."""
     from pypto.runtime.device_runner import kernel_names
 
     params = []
@@ -124,6 +124,8 @@ def write_meta(compiled, folder):
     if devices is not None or compiled.pmodel is None:
         meta["ir"] = f"{compiled.program.name}.ir"
         (Path(folder) / meta["ir"]).write_bytes(ir.serialize(compiled.program))
+        if compiled.pmodel is not None:
+            meta["model_checksum"] = zlib.crc32(compiled.pmodel)
     (Path(folder) / META).write_text(json.dumps(meta, indent=1) + "\n")
 
 

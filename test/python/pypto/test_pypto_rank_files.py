@@ -9,6 +9,7 @@ import pypto.language as pl
 import pypto.language.distributed as pld
 import pytest
 from pypto import ir
+from pypto.ir import compiled_program
 from pypto.ir.distributed_compiled_program import DistributedConfig
 from random_numbers import numbers
 from test_pypto_host_reads import Chosen, Rounds, expected_of
@@ -175,6 +176,50 @@ def test_errors_of_runs_are_one_line(c_program, tmp_path):
     given = {**given, "table": np.array([[0, 5]] * 3, np.int32)}
     text = by_model_runner(file, given, {"y": x})
     assert "input 'table' has shape [3, 2], the model expects [4, 2]" in text and text.count("\n") == 1
+
+
+@pytest.mark.parametrize("program, ranks", [(Ring, 3), (Chosen, 2), (Rounds, 3)])
+def test_a_folder_is_opened_without_compiling(program, ranks, tmp_path, monkeypatch):
+    ir.compile(program, tmp_path, distributed_config=DistributedConfig(device_ids=list(range(ranks))))
+    compiled_again = []
+
+    def compiling(*args, **keywords):
+        compiled_again.append(program)
+        return compile_to(*args, **keywords)
+
+    compile_to = compiled_program.compile_to
+    monkeypatch.setattr(compiled_program, "compile_to", compiling)
+
+    def runs():
+        held = ir.CompiledProgram.from_dir(tmp_path)
+        if program is Chosen:
+            x, y, factors = numbers(40, W), np.zeros((40, W), np.float32), np.ones(4, np.float32)
+            table = np.array([[39, 1], [0, 8], [8, 9], [17, 16]], np.int32)
+            for count in (3, 1):
+                y[:] = 0
+                held(x, table, factors, count, y)
+                np.testing.assert_array_equal(y, expected_of(x, table, factors, count))
+        elif program is Ring:
+            x, y = numbers(3, W), np.zeros((3, W), np.float32)
+            with held.prepare() as worker:
+                worker(x, y)
+            np.testing.assert_array_equal(y, x + np.roll(x, 1, axis=0))
+        else:
+            y = numbers(3, W)
+            expected = y + np.roll(y, 1, axis=0)
+            held(np.ones(1, np.int32), y)
+            np.testing.assert_array_equal(y, expected)
+        assert held.pmodel == held_bytes and held.ranks == ranks
+
+    file = tmp_path / f"{program.name}.pmodel"
+    held_bytes = file.read_bytes()
+    runs()
+    assert not compiled_again
+    for wrong in (held_bytes[:-1] + bytes([held_bytes[-1] ^ 1]), b"", None):  # what else wrote it is not run
+        file.write_bytes(wrong) if wrong is not None else file.unlink()
+        compiled_again.clear()
+        runs()
+        assert len(compiled_again) == 1
 
 
 @pl.program
