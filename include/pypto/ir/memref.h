@@ -27,7 +27,7 @@ public:
     f("id", &MemRef::id_, kOptional);
     f("name", &MemRef::name_, kNote | kOptional);
     f("slots", &MemRef::slots_, kOptional);
-    f("slot", &MemRef::slot_, kOptional);
+    f("slot", &MemRef::slot_, kOptional | Since(3));
   }
   PYPTO_NODE(MemRef, Node)
   void Finish();

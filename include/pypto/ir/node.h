@@ -103,6 +103,11 @@ enum FieldFlags : unsigned {
   kOptional = 4, ///< may be null, and has a default in Python
 };
 
+/// The first version of stored programs that has the field; without it every version that is read has it. Adds up with
+/// the flags.
+constexpr unsigned Since(unsigned version) { return version << 8; }
+constexpr unsigned FirstVersion(unsigned flags) { return flags >> 8; }
+
 /// Nodes hold at most so many levels of others, so that recursive walks (and destructors) are safe.
 inline constexpr unsigned kMostLevels = 1000;
 

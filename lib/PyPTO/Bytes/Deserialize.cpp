@@ -143,10 +143,9 @@ private:
   }
 
   template <class T> void fields(T &node) {
-    T::Fields([&](const char *name, auto member, unsigned) {
-      if (std::is_same_v<T, MemRef> && version < 3 && name == std::string_view("slot"))
-        return;
-      value(node.*member);
+    T::Fields([&](const char *, auto member, unsigned flags) {
+      if (version >= FirstVersion(flags))
+        value(node.*member);
     });
   }
 
