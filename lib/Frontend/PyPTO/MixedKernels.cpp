@@ -8,6 +8,7 @@
 #include "Plan.h"
 #include "TensorsToTiles.h"
 
+#include "pypto/core/error.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/visitor.h"
 #include "llvm/ADT/STLExtras.h"
