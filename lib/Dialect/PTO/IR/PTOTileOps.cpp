@@ -8,24 +8,45 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
+Value MultiTileGetOp::getAliasSource() { return getSource(); }
 Value TAssignOp::getAliasSource() { return getSource(); }
 Value SubsetOp::getAliasSource() { return getSource(); }
 Value SubViewOp::getAliasSource() { return getSource(); }
 Value TReshapeOp::getAliasSource() { return getSrc(); }
 Value BitcastOp::getAliasSource() { return getSrc(); }
 
-LogicalResult AllocTileOp::verify() {
-  TileBufType type = getTileType();
+/// Operands for the valid extents of `type` are there exactly where it leaves them open.
+static LogicalResult verifyExtents(Operation *op, TileBufType type, Value validRow, Value validCol) {
   auto check = [&](StringRef name, bool present, bool dynamic) -> LogicalResult {
     if (present == dynamic)
       return success();
     if (dynamic)
-      return emitOpError("expects ") << name << ", since the valid shape of " << type << " has a '?' there";
-    return emitOpError("expects no ") << name << ", since the valid shape of " << type << " is static there";
+      return op->emitOpError("expects ") << name << ", since the valid shape of " << type << " has a '?' there";
+    return op->emitOpError("expects no ") << name << ", since the valid shape of " << type << " is static there";
   };
-  if (failed(check("valid_row", static_cast<bool>(getValidRow()), type.hasDynamicValidRows())))
+  if (failed(check("valid_row", static_cast<bool>(validRow), type.hasDynamicValidRows())))
     return failure();
-  return check("valid_col", static_cast<bool>(getValidCol()), type.hasDynamicValidCols());
+  return check("valid_col", static_cast<bool>(validCol), type.hasDynamicValidCols());
+}
+
+LogicalResult AllocTileOp::verify() { return verifyExtents(*this, getTileType(), getValidRow(), getValidCol()); }
+
+LogicalResult AllocMultiTileOp::verify() {
+  // Scales and descriptors of the fixpipe go to memories that their users tell apart (ScaleUse).
+  if (getTileType().getLoc() == AddressSpace::scaling)
+    return emitOpError("expects slots in another memory than scaling; an alloc_tile for each does there");
+  return verifyExtents(*this, getTileType(), getValidRow(), getValidCol());
+}
+
+LogicalResult MultiTileGetOp::verify() {
+  MultiTileBufType type = getSource().getType();
+  if (type.getSlotType() != getResult().getType())
+    return emitOpError("expects a result of the slots' type ")
+           << type.getSlotType() << ", got " << getResult().getType();
+  std::optional<int64_t> slot = getConstantIntValue(getSlot());
+  if (slot && (*slot < 0 || *slot >= type.getCount()))
+    return emitOpError("expects a slot from 0 to ") << type.getCount() - 1 << ", got " << *slot;
+  return success();
 }
 
 /// min(size, valid - offset), `?` when offset or valid is not known.

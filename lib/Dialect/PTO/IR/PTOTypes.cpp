@@ -131,7 +131,8 @@ static ParseResult parseEnumNumber(AsmParser &parser, std::optional<Enum> (*symb
 
 static ParseResult parseFractal(AsmParser &parser, int32_t &value) { return parser.parseInteger(value); }
 
-static ParseResult parseCompactTile(AsmParser &parser, TileText &tile) {
+/// `count`: where to put the slots of a multi_tile_buf, which are a key of the same list; null for a tile_buf.
+static ParseResult parseCompactTile(AsmParser &parser, TileText &tile, int64_t *count) {
   SmallVector<int64_t, 2> shape;
   SMLoc shapeLoc = parser.getCurrentLocation();
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(tile.element))
@@ -172,9 +173,13 @@ static ParseResult parseCompactTile(AsmParser &parser, TileText &tile) {
     } else if (key == "compact") {
       if (parseEnumNumber<CompactMode>(parser, symbolizeCompactMode, "compact", tile.compact))
         return failure();
+    } else if (count && key == "count") {
+      if (parser.parseInteger(*count))
+        return failure();
     } else {
       return parser.emitError(loc) << "unknown key '" << key
-                                   << "': expects valid, blayout, slayout, fractal, pad or compact";
+                                   << "': expects valid, blayout, slayout, fractal, pad or compact"
+                                   << (count ? ", and count" : "");
     }
   }
   return success();
@@ -216,19 +221,7 @@ static ParseResult parseLongTile(AsmParser &parser, TileText &tile) {
   return success();
 }
 
-Type TileBufType::parse(AsmParser &parser) {
-  TileText tile;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess())
-    return {};
-  if (succeeded(parser.parseOptionalKeyword("loc"))) {
-    if (parseLongTile(parser, tile))
-      return {};
-  } else if (parseLoc(parser, tile.loc) || parser.parseComma() || parseCompactTile(parser, tile)) {
-    return {};
-  }
-  if (parser.parseGreater())
-    return {};
+static TileBufType makeTile(AsmParser &parser, SMLoc loc, TileText &tile) {
   if (tile.loc == AddressSpace::left) {
     auto *dialect = parser.getContext()->getLoadedDialect<PTODialect>();
     const Target *arch = dialect ? dialect->getParseFor() : nullptr;
@@ -239,24 +232,47 @@ Type TileBufType::parse(AsmParser &parser) {
                                         tile.pad, tile.compact);
 }
 
-void TileBufType::print(AsmPrinter &printer) const {
-  printer << '<' << stringifyAddressSpace(getLoc()) << ", " << getRows() << 'x' << getCols() << 'x' << getElementType();
-  if (getValidRows() != getRows() || getValidCols() != getCols()) {
-    printer << ", valid=";
-    printDim(printer, getValidRows());
-    printer << 'x';
-    printDim(printer, getValidCols());
+Type TileBufType::parse(AsmParser &parser) {
+  TileText tile;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("loc"))) {
+    if (parseLongTile(parser, tile))
+      return {};
+  } else if (parseLoc(parser, tile.loc) || parser.parseComma() || parseCompactTile(parser, tile, nullptr)) {
+    return {};
   }
-  if (getBLayout() != BLayout::row_major)
-    printer << ", blayout=" << stringifyBLayout(getBLayout());
-  if (getSLayout() != SLayout::none_box)
-    printer << ", slayout=" << stringifySLayout(getSLayout());
-  if (getFractal() != 512)
-    printer << ", fractal=" << getFractal();
-  if (getPad() != PadValue::Null)
-    printer << ", pad=" << static_cast<uint32_t>(getPad());
-  if (getCompact() != CompactMode::Null)
-    printer << ", compact=" << static_cast<uint32_t>(getCompact());
+  if (parser.parseGreater())
+    return {};
+  return makeTile(parser, loc, tile);
+}
+
+/// The compact text without its brackets.
+static void printTile(AsmPrinter &printer, TileBufType type) {
+  printer << stringifyAddressSpace(type.getLoc()) << ", " << type.getRows() << 'x' << type.getCols() << 'x'
+          << type.getElementType();
+  if (type.getValidRows() != type.getRows() || type.getValidCols() != type.getCols()) {
+    printer << ", valid=";
+    printDim(printer, type.getValidRows());
+    printer << 'x';
+    printDim(printer, type.getValidCols());
+  }
+  if (type.getBLayout() != BLayout::row_major)
+    printer << ", blayout=" << stringifyBLayout(type.getBLayout());
+  if (type.getSLayout() != SLayout::none_box)
+    printer << ", slayout=" << stringifySLayout(type.getSLayout());
+  if (type.getFractal() != 512)
+    printer << ", fractal=" << type.getFractal();
+  if (type.getPad() != PadValue::Null)
+    printer << ", pad=" << static_cast<uint32_t>(type.getPad());
+  if (type.getCompact() != CompactMode::Null)
+    printer << ", compact=" << static_cast<uint32_t>(type.getCompact());
+}
+
+void TileBufType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printTile(printer, *this);
   printer << '>';
 }
 
@@ -286,4 +302,40 @@ TileBufType TileBufType::withElementType(Type type) const {
 TileBufType TileBufType::withShape(int64_t rows, int64_t cols) const {
   return get(getContext(), getLoc(), rows, cols, getElementType(), rows, cols, getBLayout(), getSLayout(), getFractal(),
              getPad(), getCompact());
+}
+
+//===- multi_tile_buf -------------------------------------------------------------===//
+
+Type MultiTileBufType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  TileBufType slot;
+  int64_t count = 0;
+  if (OptionalParseResult full = parser.parseOptionalType(slot); full.has_value()) {
+    if (failed(*full) || parser.parseComma() || parser.parseKeyword("count") || parser.parseEqual() ||
+        parser.parseInteger(count))
+      return {};
+  } else {
+    TileText tile;
+    if (parseLoc(parser, tile.loc) || parser.parseComma() || parseCompactTile(parser, tile, &count))
+      return {};
+    slot = makeTile(parser, loc, tile);
+  }
+  if (!slot || parser.parseGreater())
+    return {};
+  return parser.getChecked<MultiTileBufType>(loc, parser.getContext(), slot, count);
+}
+
+void MultiTileBufType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printTile(printer, getSlotType());
+  printer << ", count=" << getCount() << '>';
+}
+
+LogicalResult MultiTileBufType::verify(function_ref<InFlightDiagnostic()> emitError, TileBufType, int64_t count) {
+  // The assembler's limits.
+  if (count < 2 || count > 16)
+    return emitError() << "expects a count of 2 to 16 slots, got " << count;
+  return success();
 }

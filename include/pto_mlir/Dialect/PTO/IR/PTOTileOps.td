@@ -33,8 +33,38 @@ def PTO_DeclareTileOp : PTO_Op<"declare_tile", [Pure]>, PTO_NamesMemory {
   let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 
+def PTO_AllocMultiTileOp : PTO_Op<"alloc_multi_tile", [AttrSizedOperandSegments]>, PTO_NamesMemory {
+  let summary = "local memory for tiles of one type that take turns";
+  let description = [{
+    `count` slots behind one another, each as large as one `alloc_tile`; operands as those of `alloc_tile`, the same for
+    every slot. With `addr` a slot begins at every multiple of the tile's bytes behind it.
+    `%m = pto.alloc_multi_tile : !pto.multi_tile_buf<vec, 32x64xf32, count=2>`
+  }];
+  let arguments = (ins Optional<I64>:$addr, Optional<Index>:$valid_row, Optional<Index>:$valid_col);
+  let results = (outs Res<PTO_MultiTileBufType, "", [MemAlloc]>:$result);
+  let assemblyFormat = [{
+    (`addr` `=` $addr^)? (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict `:` qualified(type($result))
+  }];
+  let extraClassDeclaration = "TileBufType getTileType() { return getResult().getType().getSlotType(); }";
+  let hasVerifier = 1;
+}
+
 class PTO_AliasOp<string mnemonic, list<Trait> traits = []>
     : PTO_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<PTO_AliasOpInterface>]>, PTO_NamesMemory;
+
+def PTO_MultiTileGetOp : PTO_AliasOp<"multi_tile_get"> {
+  let summary = "the tile in one slot of an alloc_multi_tile";
+  let description = [{
+    `%t = pto.multi_tile_get %m[%i] : !pto.multi_tile_buf<vec, 32x64xf32, count=2> -> !pto.tile_buf<vec, 32x64xf32>`, the
+    slots counted from 0. In a loop, slot `iv mod count` lets an engine fill one slot while others still read another.
+  }];
+  let arguments = (ins PTO_MultiTileBufType:$source, Index:$slot);
+  let results = (outs PTO_TileBufType:$result);
+  let assemblyFormat = [{
+    $source `[` $slot `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
 
 def PTO_TAssignOp : PTO_AliasOp<"tassign"> {
   let summary = "the tile rebound to a byte address";

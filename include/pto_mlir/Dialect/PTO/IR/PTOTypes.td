@@ -73,6 +73,17 @@ def PTO_TileBufType : PTO_Type<"TileBuf", "tile_buf"> {
   }];
 }
 
+def PTO_MultiTileBufType : PTO_Type<"MultiTileBuf", "multi_tile_buf"> {
+  let summary = "Slots, 2 to 16, for tiles of one type";
+  let description = [{
+    `!pto.multi_tile_buf<vec, 16x64xf32, count=2>`: the text of the slots' `tile_buf`, then how many there are. The tile's
+    type in full, `!pto.multi_tile_buf<!pto.tile_buf<..>, count=2>`, is read too.
+  }];
+  let parameters = (ins "TileBufType":$slotType, "int64_t":$count);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def PTO_EventIdArrayType : PTO_Type<"EventIdArray", "eventid_array"> {
   let summary = "Array of event ids that are chosen at run time";
   let parameters = (ins "int64_t":$size);
