@@ -51,8 +51,7 @@ void buildPlannedTextPipeline(OpPassManager &pm, const TextPipelineOptions &opti
   buildTextPipeline(pm, options);
   if (options.forLibrary)
     pm.addPass(createLiftControlFlowToSCFPass());
-  if (options.level < 3)
-    pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true, /*sharedOnly=*/false}));
+  pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true, /*sharedOnly=*/false}));
   pm.addPass(pto::createPTOPlaceReserved());
   if (insertSync && options.forLibrary)
     pm.addPass(pto::createPTOInsertBarriers());

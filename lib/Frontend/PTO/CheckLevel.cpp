@@ -51,16 +51,23 @@ static LogicalResult checkFunctions(ModuleOp module) {
   return success();
 }
 
+/// Of alloc_tile and alloc_multi_tile.
+static LogicalResult checkAddress(Operation *op, Value address, int64_t level) {
+  if (level < 3 && address)
+    return op->emitOpError("has an address, which level ") << level << " leaves to the planner; --level 3 takes it";
+  if (!address && !op->getParentOfType<func::FuncOp>())
+    return op->emitOpError("stands outside of a function and needs an address (addr = %a): the planner looks at "
+                           "functions");
+  if (level == 3 && !address)
+    return op->emitOpError("needs an address (addr = %a) at level 3; --level 2 plans addresses");
+  return success();
+}
+
 static LogicalResult checkOp(Operation *op, int64_t level) {
-  if (auto alloc = dyn_cast<AllocTileOp>(op)) {
-    if (level < 3 && alloc.getAddr())
-      return op->emitOpError("has an address, which level ") << level << " leaves to the planner; --level 3 takes it";
-    if (!alloc.getAddr() && !op->getParentOfType<func::FuncOp>())
-      return op->emitOpError("stands outside of a function and needs an address (addr = %a): the planner looks at "
-                             "functions");
-    if (level == 3 && !alloc.getAddr())
-      return op->emitOpError("needs an address (addr = %a) at level 3; --level 2 plans addresses");
-  }
+  if (auto alloc = dyn_cast<AllocTileOp>(op))
+    return checkAddress(op, alloc.getAddr(), level);
+  if (auto alloc = dyn_cast<AllocMultiTileOp>(op))
+    return checkAddress(op, alloc.getAddr(), level);
   if (isa<memref::AllocOp, memref::AllocaOp>(op) && level == 3)
     if (auto space = dyn_cast_or_null<AddressSpaceAttr>(cast<MemRefType>(op->getResult(0).getType()).getMemorySpace());
         space && space.getValue() != AddressSpace::gm && space.getValue() != AddressSpace::zero)

@@ -49,6 +49,8 @@ std::optional<KernelKind> coreOf(Operation *op) {
       return core;
   std::optional<KernelKind> core;
   auto look = [&](Type type) {
+    if (auto slots = dyn_cast<MultiTileBufType>(type))
+      type = slots.getSlotType();
     if (auto tile = dyn_cast<TileBufType>(type); tile && !core)
       core = tile.getLoc() == AddressSpace::vec ? KernelKind::vector : KernelKind::cube;
   };

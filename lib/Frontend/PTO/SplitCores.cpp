@@ -37,7 +37,7 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   });
   for (Operation *op : llvm::reverse(foreign)) {
     // Keep a tile of the other core that this core writes.
-    if (!op->use_empty() && (isa<TileAliasOpInterface, AllocTileOp>(op)))
+    if (!op->use_empty() && (isa<TileAliasOpInterface, AllocTileOp, AllocMultiTileOp>(op)))
       continue;
     if (!op->use_empty())
       return op->emitOpError("makes a value that the ") << stringifyKernelKind(kind) << " core needs";
@@ -103,7 +103,7 @@ static void workOnFirstCore(Block &block) {
   };
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool ends = op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() != 0;
-    if (isa<TileAliasOpInterface, AllocTileOp>(op) || (!ends && isMemoryEffectFree(&op)))
+    if (isa<TileAliasOpInterface, AllocTileOp, AllocMultiTileOp>(op) || (!ends && isMemoryEffectFree(&op)))
       continue; // aliases and scalars
     if (isa<PipeOpInterface>(op) && !isa<CrossSetOp, CrossWaitOp>(op) && op.getNumResults() == 0) {
       work.push_back(&op);

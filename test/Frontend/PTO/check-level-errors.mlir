@@ -19,3 +19,11 @@ func.func @base() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %q = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = false, base = 1024} -> i32
   return
 }
+
+// -----
+
+func.func @slots(%at: i64) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{has an address, which level 2 leaves to the planner; --level 3 takes it}}
+  %m = pto.alloc_multi_tile addr = %at : !pto.multi_tile_buf<vec, 16x64xf32, count=2>
+  return
+}

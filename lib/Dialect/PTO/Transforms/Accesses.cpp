@@ -72,6 +72,10 @@ static void describeTile(Value tile, Access &access) {
     if (isa<TAssignOp>(alias))
       break;
     Value source = alias.getAliasSource();
+    if (isa<MultiTileGetOp>(alias)) { // not lowered yet: any of the slots
+      access.root = source;
+      return;
+    }
     auto sourceType = cast<TileBufType>(source.getType());
     if (auto begin = getPartBegin(alias)) {
       std::optional<int64_t> row = getConstantIntValue(begin->first), col = getConstantIntValue(begin->second);

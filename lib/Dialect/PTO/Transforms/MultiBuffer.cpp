@@ -88,6 +88,10 @@ SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, b
     used[static_cast<unsigned>(reserve.getLocation())] +=
         pto_mlir::roundUp(getReservedBytes(reserve, arch), kReservedAlignment);
   });
+  func.walk([&](AllocMultiTileOp slots) {
+    used[static_cast<unsigned>(slots.getTileType().getLoc())] +=
+        getAlignedBytes(slots.getTileType(), arch) * slots.getResult().getType().getCount();
+  });
   SmallVector<AllocTileOp> candidates;
   func.walk([&](AllocTileOp alloc) {
     used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
+#include "LowerSlots.h"
 #include "QueueBuffers.h"
 #include "TilePlacement.h"
 #include "pto_mlir/Dialect/PTO/Transforms/LocalLimits.h"
@@ -42,8 +43,8 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
   numbers[op] = {first, next++};
 }
 
-/// Whether a move between the two kinds of core touches the tile.
-static bool isShared(AllocTileOp alloc) { return llvm::any_of(getMemoryUsers(alloc.getResult()), crossesCores); }
+/// Whether a move between the two kinds of core touches the tile (or a slot).
+static bool isShared(Operation *alloc) { return llvm::any_of(getMemoryUsers(alloc->getResult(0)), crossesCores); }
 
 /// What keeps a tile of `ancestor`'s block alive for `user` inside of `ancestor`: the outermost loop on the way, else
 /// the user itself. One arm of a branch runs, so a tile of one arm needs no memory in the other.
@@ -58,14 +59,14 @@ static Operation *holder(Operation *user, Operation *ancestor) {
 /// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as
 /// does a loop that hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at
 /// once: it lives as long as its loop.
-static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
+static std::pair<int64_t, int64_t> lifetime(Operation *alloc, const Numbering &numbers) {
   // The other core may write a shared tile at any time, so it is live in the whole function.
   if (isShared(alloc))
     return numbers.lookup(alloc->getParentOfType<func::FuncOp>());
-  if (getBuffers(alloc) > 1)
+  if (auto tile = dyn_cast<AllocTileOp>(alloc); tile && getBuffers(tile) > 1)
     return numbers.lookup(alloc->getParentOp());
   int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
-  for (Operation *user : getMemoryUsers(alloc.getResult())) {
+  for (Operation *user : getMemoryUsers(alloc->getResult(0))) {
     // Handed on out of its block: it lives from there on over all that holds both.
     Block *block = alloc->getBlock();
     Operation *ancestor = block->findAncestorOpInBlock(*user);
@@ -99,8 +100,8 @@ static SmallVector<Value, 2> elementwiseReads(Operation *op) {
 
 /// The tiles in whose place the op at `first` may compute `alloc`: operands of its type, of which it reads nothing
 /// else.
-static SmallVector<AllocTileOp, 2> replaceableOperands(AllocTileOp alloc, int64_t first, const Numbering &numbers) {
-  SmallVector<AllocTileOp, 2> found;
+static SmallVector<Operation *, 2> replaceableOperands(AllocTileOp alloc, int64_t first, const Numbering &numbers) {
+  SmallVector<Operation *, 2> found;
   for (Operation *user : alloc->getUsers()) {
     SmallVector<Value> reads = getTileReads(user);
     if (numbers.lookup(user).first != first || llvm::is_contained(reads, alloc.getResult()))
@@ -116,6 +117,26 @@ static SmallVector<AllocTileOp, 2> replaceableOperands(AllocTileOp alloc, int64_
   return found;
 }
 
+/// Bytes of all buffers or slots of an allocation.
+static int64_t bytesOf(Operation *op, const Target &arch) {
+  if (auto ring = op->getAttrOfType<DenseI64ArrayAttr>(kRingAttr))
+    return ring[1];
+  if (auto slots = dyn_cast<AllocMultiTileOp>(op))
+    return getSlotStride(slots, /*planned=*/!slots.getAddr(), arch) * (slots.getResult().getType().getCount() - 1) +
+           getAlignedBytes(slots.getTileType(), arch);
+  auto alloc = cast<AllocTileOp>(op);
+  return getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc);
+}
+
+/// Where an allocation with an address begins.
+static int64_t placeOf(Operation *op, Value address) {
+  if (auto ring = op->getAttrOfType<DenseI64ArrayAttr>(kRingAttr))
+    return ring[0];
+  if (auto base = op->getAttrOfType<IntegerAttr>(kBaseAttr))
+    return base.getInt();
+  return getConstantIntValue(address).value_or(0);
+}
+
 namespace {
 struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<PlanLocalMemoryPass> {
   using PTOPlanLocalMemoryBase::PTOPlanLocalMemoryBase;
@@ -129,31 +150,40 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
       signalPassFailure();
   }
 
+  using Memories = std::map<unsigned, SmallVector<Tile>>;
+
+  void add(Operation *op, TileBufType type, Value address, const Numbering &numbers, Memories &memories) {
+    if (sharedOnly && !address && !isShared(op))
+      return;
+    auto [first, last] = lifetime(op, numbers);
+    Tile tile{op, bytesOf(op, targetOf(op)), first, last};
+    if (auto alloc = dyn_cast<AllocTileOp>(op); alloc && getBuffers(alloc) == 1)
+      tile.operands = replaceableOperands(alloc, first, numbers);
+    if (address) {
+      tile.fixed = true;
+      tile.address = placeOf(op, address);
+    }
+    auto space = static_cast<unsigned>(type.getLoc());
+    if (type.getLoc() == AddressSpace::scaling)
+      if (ScaleUse use = getScaleUse(op->getResult(0)); use != ScaleUse::none) {
+        space = use == ScaleUse::left ? kLeftScales : kRightScales;
+        auto [rows, cols] = getScaleBox(type, use);
+        tile.bytes = rows * cols;
+      }
+    memories[space].push_back(tile);
+  }
+
   WalkResult plan(func::FuncOp func) {
     Numbering numbers;
     int64_t next = 0;
     number(func, numbers, next);
     const Target &arch = targetOf(func);
-    std::map<unsigned, SmallVector<Tile>> memories;
-    func.walk<WalkOrder::PreOrder>([&](AllocTileOp alloc) {
-      if (sharedOnly && !alloc.getAddr() && !isShared(alloc))
-        return;
-      auto [first, last] = lifetime(alloc, numbers);
-      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc), first, last};
-      if (getBuffers(alloc) == 1)
-        tile.operands = replaceableOperands(alloc, first, numbers);
-      if (alloc.getAddr()) {
-        tile.fixed = true;
-        tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
-      }
-      auto space = static_cast<unsigned>(alloc.getTileType().getLoc());
-      if (alloc.getTileType().getLoc() == AddressSpace::scaling)
-        if (ScaleUse use = getScaleUse(alloc.getResult()); use != ScaleUse::none) {
-          space = use == ScaleUse::left ? kLeftScales : kRightScales;
-          auto [rows, cols] = getScaleBox(alloc.getTileType(), use);
-          tile.bytes = rows * cols;
-        }
-      memories[space].push_back(tile);
+    Memories memories;
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto alloc = dyn_cast<AllocTileOp>(op))
+        add(op, alloc.getTileType(), alloc.getAddr(), numbers, memories);
+      else if (auto slots = dyn_cast<AllocMultiTileOp>(op))
+        add(op, slots.getTileType(), slots.getAddr(), numbers, memories);
     });
     std::map<unsigned, int64_t> behind; // bytes of reserved buffers that are placed behind the tiles
     func.walk([&](ReserveBufferOp reserve) {
@@ -162,7 +192,7 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
       if (reserve.getAutoAlloc())
         behind[space] += pto_mlir::roundUp(bytes, kReservedAlignment);
       else
-        memories[space].push_back({AllocTileOp(), bytes, 0, next, true, static_cast<int32_t>(*reserve.getBase())});
+        memories[space].push_back({nullptr, bytes, 0, next, true, static_cast<int32_t>(*reserve.getBase())});
     });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
@@ -182,6 +212,11 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
         if (!tile.fixed)
           setAddress(tile, turns);
     }
+    for (auto &[space, tiles] : memories)
+      for (Tile &tile : tiles)
+        if (auto slots = dyn_cast_or_null<AllocMultiTileOp>(tile.alloc))
+          if (failed(lowerSlots(slots, /*planned=*/!tile.fixed)))
+            return WalkResult::interrupt();
     return WalkResult::advance();
   }
 
@@ -198,7 +233,7 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     for (Tile &tile : tiles)
       if (!tile.fixed && tile.last >= 0 && (!largest || tile.bytes > largest->bytes))
         largest = &tile;
-    Location place = largest && !isa<UnknownLoc>(largest->alloc.getLoc()) ? largest->alloc.getLoc() : func.getLoc();
+    Location place = largest && !isa<UnknownLoc>(largest->alloc->getLoc()) ? largest->alloc->getLoc() : func.getLoc();
     InFlightDiagnostic diag = emitError(place, "tiles need ")
                               << placeWithin(tiles, limit).need << " bytes of " << limit.name << ", which has "
                               << limit.bytes << "; smaller tiles or fewer of them at a time would fit";
@@ -207,15 +242,19 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
   }
 
   static void setAddress(Tile &tile, DenseMap<Operation *, Value> &turns) {
-    AllocTileOp alloc = tile.alloc;
-    Location loc = alloc.getLoc();
-    if (getPaddedTileBytes(alloc.getTileType()) != getTileBytes(alloc.getTileType()))
-      alloc->setAttr(kPaddedAttr, UnitAttr::get(alloc.getContext()));
-    OpBuilder b(alloc);
+    Location loc = tile.alloc->getLoc();
+    OpBuilder b(tile.alloc);
     auto constant = [&](int64_t value) {
       return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(value)).getResult();
     };
     Value address = constant(tile.address);
+    if (auto slots = dyn_cast<AllocMultiTileOp>(tile.alloc)) {
+      slots.getAddrMutable().assign(address);
+      return;
+    }
+    auto alloc = cast<AllocTileOp>(tile.alloc);
+    if (getPaddedTileBytes(alloc.getTileType()) != getTileBytes(alloc.getTileType()))
+      alloc->setAttr(kPaddedAttr, UnitAttr::get(alloc.getContext()));
     auto loop = dyn_cast<scf::ForOp>(alloc->getParentOp());
     if (getBuffers(alloc) > 1 && loop) {
       alloc->setAttr(kBaseAttr, b.getI64IntegerAttr(tile.address));

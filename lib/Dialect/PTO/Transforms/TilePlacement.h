@@ -7,15 +7,16 @@
 
 namespace pto_mlir::pto {
 
-/// A tile to place, or one that the program placed (`fixed`), or a reserved buffer at an address (no `alloc`). The
-/// lifetime is inclusive on both ends.
+/// A tile to place, or slots of tiles, or what the program placed (`fixed`), or a reserved buffer at an address (no
+/// `alloc`). The lifetime is inclusive on both ends.
 struct Tile {
-  AllocTileOp alloc;
+  mlir::Operation *alloc; // alloc_tile or alloc_multi_tile
   int64_t bytes;
   int64_t first, last;
   bool fixed = false;
   int64_t address = 0;
-  llvm::SmallVector<AllocTileOp, 2> operands; // in whose place it may be computed, once they are not read any more
+  llvm::SmallVector<mlir::Operation *, 2>
+      operands; // in whose place it may be computed, once they are not read any more
 };
 
 struct Placement {

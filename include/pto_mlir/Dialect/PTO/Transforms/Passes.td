@@ -62,6 +62,10 @@ def PTOPlanLocalMemory : Pass<"pto-plan-local-memory", "::mlir::ModuleOp"> {
     lifetimes do not overlap share bytes, and where that does not suffice the result of a vector instruction takes the
     bytes of an operand of its type that nobody reads afterwards. A tile with `pto.buffers = 2` gets two halves that alternate with the trips of its loop: the address is then
     computed in the loop, and the attribute `pto.base` keeps where the first half begins.
+
+    The slots of a `pto.alloc_multi_tile` lie behind one another and live as long as any of them. Each `pto.multi_tile_get` becomes
+    an `alloc_tile` at the address of its slot: with `pto.base` and `pto.buffers` where the slots take turns with the trips of its loop, with
+    `pto.ring` (first byte and bytes of all slots) where its number is not known otherwise. See docs/rationale-sync.md.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
