@@ -266,6 +266,7 @@ FILES = {
     "test/Tools/pto-compile/bits.pto": ({}, 0.0),
     "test/Tools/pto-compile/subview.pto": ({}, 1e-6),
     "test/Tools/pto-compile/sort.pto": ({}, 0.0),
+    "test/Tools/pto-compile/slots.pto": ({"ahead": ["8"]}, 1e-5),
     "test/Tools/pto-compile/matmul.pto": ({}, 1e-5),
     "test/Tools/pto-compile/later-text.pto": ({}, 1e-5),
     "test/Tools/pto-compile/one-core.pto": ({}, 0.0),
