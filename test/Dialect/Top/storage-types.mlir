@@ -45,12 +45,11 @@ func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// Positions beyond 2048 stay f32, and so does what is computed from them and constants; other ops read them as f16.
+// Positions beyond 2048 stay f32, and so does what is computed from them and constants; binary ops read them beside f16.
 // CHECK-LABEL: @positions
 // CHECK: %[[P:.*]] = top.cast %arg0 {to = f32} : (tensor<4xi32>) -> tensor<4xf32>
 // CHECK: %[[A:.*]] = top.mul %[[P]], %{{.*}} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-// CHECK: %[[N:.*]] = top.cast %[[A]] {to = f16}
-// CHECK: top.add %[[N]], %{{.*}} : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+// CHECK: top.add %[[A]], %{{.*}} : (tensor<4xf32>, tensor<4xf16>) -> tensor<4xf16>
 func.func @positions(%i: tensor<4xi64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.constant dense<0.3> : tensor<f32>
   %0 = top.cast %i {to = f32} : (tensor<4xi64>) -> tensor<4xf32>
@@ -94,6 +93,29 @@ func.func @kernel(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %1 = top.kernel "example::F"(%0, %w) {number = 0 : i64, types = [tensor<4xf32>], bodies = {}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %2 = top.neg %1 : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Whole numbers that f16 does not hold are scaled before they are rounded, by single numbers that stay f32; casts to
+// integers read them as they are.
+// CHECK-LABEL: @scales
+// CHECK: %[[I:.*]] = top.cast %arg0 {to = f32}
+// CHECK: %[[D:.*]] = top.div %arg1, %{{.*}} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+// CHECK: %[[M:.*]] = top.mul %[[I]], %[[D]] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: %[[R:.*]] = top.mul %[[M]], %arg1 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: %[[N:.*]] = top.cast %[[R]] {to = f16}
+// CHECK: top.relu %[[N]]
+// CHECK: top.cast %[[R]] {to = i32}
+func.func @scales(%i: tensor<4xi64>, %s: tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  %c = arith.constant dense<255.0> : tensor<f32>
+  %0 = top.cast %i {to = f32} : (tensor<4xi64>) -> tensor<4xf32>
+  %1 = top.div %s, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = top.mul %0, %1 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = top.mul %2, %s : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = top.relu %3 : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = top.cast %3 {to = i32} : (tensor<4xf32>) -> tensor<4xi32>
+  return %4, %5 : tensor<4xf32>, tensor<4xi32>
 }
 
 // -----

@@ -95,6 +95,10 @@ private:
   }
   void keepPositions();
   bool isTinyProduct(Operation &op);
+  bool isScalar(Operation &op);
+  bool makesState(Operation &op);
+  bool isScalarArgument(Value value);
+  void keepBetweenKept();
   void keepStatistics();
   void keepWide();
   void narrowInputs();
@@ -161,6 +165,40 @@ bool Narrowing::isTinyProduct(Operation &op) {
   });
 }
 
+// A binary op of which all operands are kept makes f32, too.
+void Narrowing::keepBetweenKept() {
+  for (Operation &op : func.getBody().front()) {
+    auto isKept = [&](Value value) {
+      Operation *maker = value.getDefiningOp();
+      return maker ? !isa<KernelOp>(maker) && kept.contains(maker) : isScalarArgument(value);
+    };
+    if (isBinary(&op) && isWide(op.getResult(0).getType()) && llvm::any_of(op.getOperands(), isKept) &&
+        llvm::all_of(op.getOperands(), [&](Value value) { return isKept(value) || isConstant(value); }) &&
+        !makesState(op))
+      kept.insert(&op);
+  }
+}
+
+// A single number from outside, such as a scale that another net computed: binary ops read it as it is.
+bool Narrowing::isScalarArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isWide(value.getType()) && !isStateArgument(func, argument.getArgNumber()) &&
+         cast<RankedTensorType>(value.getType()).getNumElements() == 1;
+}
+
+bool Narrowing::makesState(Operation &op) {
+  return llvm::any_of(op.getUses(), [&](OpOperand &use) {
+    return isa<func::ReturnOp>(use.getOwner()) && stateOfResult(func, use.getOperandNumber());
+  });
+}
+
+// Whether it computes a single number: as f32 it costs nothing, and the scales of quantised models are such numbers, of
+// which products are below the normal numbers of f16.
+bool Narrowing::isScalar(Operation &op) {
+  return (isElementwise(&op) || isa<RoundOp, FloorOp, CeilOp>(op)) &&
+         cast<RankedTensorType>(op.getResult(0).getType()).getNumElements() == 1 && !makesState(op);
+}
+
 // Sums that elementwise ops read stay f32, as where one kernel computes both: an average does not round its sum, a root
 // does not overflow, and the bits are the same whether the sum is fused with its readers or not. So do tiny products.
 void Narrowing::keepStatistics() {
@@ -169,7 +207,7 @@ void Narrowing::keepStatistics() {
       continue;
     auto isStatistic = [&](Value value) { return statistics.contains(value.getDefiningOp()); };
     bool sums = isa<ReduceSumOp, ReduceMeanOp>(op) && llvm::all_of(op.getUsers(), isElementwise);
-    bool isTiny = isTinyProduct(op);
+    bool isTiny = isTinyProduct(op) || isScalar(op);
     if (isTiny) // of f32 operands; the others' are widened last
       operandTypes[&op] = llvm::to_vector(op.getOperandTypes());
     if (sums || isTiny ||
@@ -190,13 +228,16 @@ void Narrowing::widenSummands() {
   }
 }
 
-// Other ops read what was kept in the storage type.
+// Other ops read what was kept in the storage type, but casts and binary ones: whole numbers that f16 does not hold may
+// go on as integers, or be scaled to what it does.
 void Narrowing::narrowKept() {
+  auto readsNarrow = [](Operation *op) { return !llvm::all_of(op->getOperandTypes(), isWide); };
   for (Operation *op : kept) {
     Value wide = op->getResult(0);
     auto narrows = [&](OpOperand &use) {
       return !kept.contains(use.getOwner()) && !isa<func::ReturnOp>(use.getOwner()) &&
-             !(statistics.contains(op) && isBinary(use.getOwner()));
+             (isa<KernelOp>(op) ||
+              !(isa<CastOp>(use.getOwner()) || (isBinary(use.getOwner()) && readsNarrow(use.getOwner()))));
     };
     if (!isWide(wide.getType()) || llvm::none_of(wide.getUses(), narrows))
       continue;
@@ -253,6 +294,7 @@ void Narrowing::narrowInputs() {
     // An argument that the net returns unchanged keeps its type, unless as a state.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
       return use.getOwner() != cast && !operandTypes.contains(use.getOwner()) &&
+             !(isBinary(use.getOwner()) && isScalarArgument(argument)) &&
              (!isa<func::ReturnOp>(use.getOwner()) || stateOfResult(func, use.getOperandNumber()));
     });
     if (cast.getOutput().use_empty())
@@ -380,6 +422,7 @@ void Narrowing::run() {
   keepPositions();
   keepWide();
   keepStatistics();
+  keepBetweenKept();
   narrowInputs();
   narrowConstants();
   narrowResults();

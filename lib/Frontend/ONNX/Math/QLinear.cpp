@@ -146,11 +146,11 @@ LogicalResult importContribQLinearConv(Node &node) { return qlinearConv(node, no
 } // namespace
 
 void registerQLinear(Registry &registry) {
-  registry.add("MatMulInteger", {10, kMaxOpset, 2, 4, importMatMulInteger});
-  registry.add("ConvInteger", {10, kMaxOpset, 2, 4, importConvInteger});
-  registry.add("QLinearMatMul", {10, kMaxOpset, 8, 8, importQLinearMatMul});
-  registry.add("QLinearConv", {10, kMaxOpset, 8, 9, importQLinearConv});
-  registry.add("com.microsoft.QLinearConv", {1, 1, 8, 9, importContribQLinearConv});
+  registry.add("MatMulInteger", {10, kMaxOpset, 2, 4, exactly<importMatMulInteger>});
+  registry.add("ConvInteger", {10, kMaxOpset, 2, 4, exactly<importConvInteger>});
+  registry.add("QLinearMatMul", {10, kMaxOpset, 8, 8, exactly<importQLinearMatMul>});
+  registry.add("QLinearConv", {10, kMaxOpset, 8, 9, exactly<importQLinearConv>});
+  registry.add("com.microsoft.QLinearConv", {1, 1, 8, 9, exactly<importContribQLinearConv>});
 }
 
 } // namespace pto_mlir::onnx

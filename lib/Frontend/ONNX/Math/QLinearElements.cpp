@@ -206,15 +206,15 @@ LogicalResult importAveragePool(Node &node) {
 
 // Zero points may be left out in the middle.
 void registerQLinearElements(Registry &registry) {
-  registry.add("com.microsoft.QLinearAdd", {1, 1, 1, 8, qlinear::importAdd});
-  registry.add("com.microsoft.QLinearMul", {1, 1, 1, 8, qlinear::importMul});
-  registry.add("com.microsoft.QLinearSigmoid", {1, 1, 1, 5, qlinear::importSigmoid});
-  registry.add("com.microsoft.QLinearLeakyRelu", {1, 1, 1, 5, qlinear::importLeakyRelu});
-  registry.add("com.microsoft.QLinearSoftmax", {1, 1, 1, 5, qlinear::importSoftmax});
-  registry.add("com.microsoft.QLinearConcat", {1, 1, 5, kVariadic, qlinear::importConcat});
-  registry.add("com.microsoft.QLinearWhere", {1, 1, 1, 9, qlinear::importWhere});
-  registry.add("com.microsoft.QLinearGlobalAveragePool", {1, 1, 1, 5, qlinear::importGlobalPool});
-  registry.add("com.microsoft.QLinearAveragePool", {1, 1, 1, 5, qlinear::importAveragePool});
+  registry.add("com.microsoft.QLinearAdd", {1, 1, 1, 8, exactly<qlinear::importAdd>});
+  registry.add("com.microsoft.QLinearMul", {1, 1, 1, 8, exactly<qlinear::importMul>});
+  registry.add("com.microsoft.QLinearSigmoid", {1, 1, 1, 5, exactly<qlinear::importSigmoid>});
+  registry.add("com.microsoft.QLinearLeakyRelu", {1, 1, 1, 5, exactly<qlinear::importLeakyRelu>});
+  registry.add("com.microsoft.QLinearSoftmax", {1, 1, 1, 5, exactly<qlinear::importSoftmax>});
+  registry.add("com.microsoft.QLinearConcat", {1, 1, 5, kVariadic, exactly<qlinear::importConcat>});
+  registry.add("com.microsoft.QLinearWhere", {1, 1, 1, 9, exactly<qlinear::importWhere>});
+  registry.add("com.microsoft.QLinearGlobalAveragePool", {1, 1, 1, 5, exactly<qlinear::importGlobalPool>});
+  registry.add("com.microsoft.QLinearAveragePool", {1, 1, 1, 5, exactly<qlinear::importAveragePool>});
 }
 
 } // namespace pto_mlir::onnx

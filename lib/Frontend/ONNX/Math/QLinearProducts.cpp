@@ -184,9 +184,11 @@ LogicalResult importMatMulNBits(Node &node) {
 } // namespace qlinear_products
 
 void registerQLinearProducts(Registry &registry) {
-  registry.add("com.microsoft.MatMulIntegerToFloat", {1, 1, 4, 7, qlinear_products::importMatMulIntegerToFloat});
-  registry.add("com.microsoft.DynamicQuantizeMatMul", {1, 1, 3, 5, qlinear_products::importDynamicQuantizeMatMul});
-  registry.add("com.microsoft.QGemm", {1, 1, 6, 9, qlinear_products::importGemm});
+  registry.add("com.microsoft.MatMulIntegerToFloat",
+               {1, 1, 4, 7, exactly<qlinear_products::importMatMulIntegerToFloat>});
+  registry.add("com.microsoft.DynamicQuantizeMatMul",
+               {1, 1, 3, 5, exactly<qlinear_products::importDynamicQuantizeMatMul>});
+  registry.add("com.microsoft.QGemm", {1, 1, 6, 9, exactly<qlinear_products::importGemm>});
   registry.add("com.microsoft.MatMulNBits", {1, 1, 3, 6, qlinear_products::importMatMulNBits});
 }
 

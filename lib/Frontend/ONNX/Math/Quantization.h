@@ -14,6 +14,13 @@ mlir::Value alongAxis(Node &node, unsigned i, int64_t rank, int64_t axis);
 /// as output `name`. Exact for types of up to 16 bits.
 mlir::Value roundTo(Node &node, mlir::Value scaled, mlir::Value zero, mlir::Type to, llvm::StringRef name);
 
+/// The importer of an operator whose whole numbers, sums and scales no mode may round: a number of 8 bits is exact in
+/// f16 and bf16 at most, and a product of two scales is below the normal numbers of f16.
+template <mlir::LogicalResult (*importer)(Node &)> mlir::LogicalResult exactly(Node &node) {
+  Node::Wide wide(node);
+  return importer(node);
+}
+
 /// The float type that holds sums of `count` products of numbers of 8 bits and the bias (input `bias` where `hasBias`)
 /// exactly.
 mlir::Type exactType(Node &node, int64_t count, unsigned bias, bool hasBias);

@@ -148,10 +148,10 @@ LogicalResult importDequantizeLinear(Node &node) {
 } // namespace
 
 void registerQuantize(Registry &registry) {
-  registry.add("QuantizeLinear", {10, kMaxOpset, 2, 3, importQuantizeLinear});
-  registry.add("DequantizeLinear", {10, kMaxOpset, 2, 3, importDequantizeLinear});
-  registry.add("com.microsoft.QuantizeLinear", {1, 1, 2, 3, importQuantizeLinear});
-  registry.add("com.microsoft.DequantizeLinear", {1, 1, 2, 3, importDequantizeLinear});
+  registry.add("QuantizeLinear", {10, kMaxOpset, 2, 3, exactly<importQuantizeLinear>});
+  registry.add("DequantizeLinear", {10, kMaxOpset, 2, 3, exactly<importDequantizeLinear>});
+  registry.add("com.microsoft.QuantizeLinear", {1, 1, 2, 3, exactly<importQuantizeLinear>});
+  registry.add("com.microsoft.DequantizeLinear", {1, 1, 2, 3, exactly<importDequantizeLinear>});
 }
 
 } // namespace pto_mlir::onnx

@@ -258,14 +258,18 @@ LogicalResult importQuantised(Node &node) {
   if (!heads)
     return failure();
   Formula f(node);
-  Type type = exactType(node, node.type(kWeights).getDimSize(0), 0, false);
-  Value sums =
-      vectorProduct(node, centred(node, kInput, kZero, type, 2), centred(node, kWeights, kWeightZero, type, 1));
-  Value step = alongAxis(node, kScale, 1, 0), steps = alongAxis(node, kWeightScale, 1, 0);
-  Value scale = step && steps ? f.of<top::MulOp>(step, steps) : Value();
-  if (!sums || !scale)
-    return failure();
-  Value all = f.of<top::MulOp>(castTo(node, sums, node.builder().getF32Type()), scale);
+  Value all;
+  {
+    Node::Wide wide(node);
+    Type type = exactType(node, node.type(kWeights).getDimSize(0), 0, false);
+    Value sums =
+        vectorProduct(node, centred(node, kInput, kZero, type, 2), centred(node, kWeights, kWeightZero, type, 1));
+    Value step = alongAxis(node, kScale, 1, 0), steps = alongAxis(node, kWeightScale, 1, 0);
+    Value scale = step && steps ? f.of<top::MulOp>(step, steps) : Value();
+    if (!sums || !scale)
+      return failure();
+    all = f.of<top::MulOp>(castTo(node, sums, node.builder().getF32Type()), scale);
+  }
   return attend(node, all ? f.of<top::AddOp>(all, node.input(kBias)) : all, *heads, kMask, kPast, kScores);
 }
 

@@ -65,7 +65,7 @@ LogicalResult importDynamicQuantizeLSTM(Node &node) {
 } // namespace
 
 void registerDynamicQuantizeLSTM(Registry &registry) {
-  registry.add("com.microsoft.DynamicQuantizeLSTM", {1, 1, 3, 12, importDynamicQuantizeLSTM});
+  registry.add("com.microsoft.DynamicQuantizeLSTM", {1, 1, 3, 12, exactly<importDynamicQuantizeLSTM>});
 }
 
 } // namespace pto_mlir::onnx
