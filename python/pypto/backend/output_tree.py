@@ -371,15 +371,15 @@ def has_queues(function) -> bool:
 
 def before_assembler(files):
     """kernels/CORE/F.pto, what an assembler would get, for each kernels/CORE/F.cpp, of this tree and those inside."""
-    found = {}
+    texts, found = {}, {}
+    for path, text in files.items():
+        if parts := re.fullmatch(r"(.*/|)ptoas/\w+\.pto", path):
+            for name in re.findall(r"func\.func @(\w+)\(", text):
+                texts.setdefault((parts[1], name), text)
     for path in files:
         if parts := re.fullmatch(r"(.*/|)kernels/(\w+)/(\w+)\.cpp", path):
             folder, core, name = parts.groups()
-            found[f"{folder}kernels/{core}/{name}.pto"] = next(
-                text
-                for source, text in files.items()
-                if re.fullmatch(rf"{re.escape(folder)}ptoas/\w+\.pto", source) and f"func.func @{name}(" in text
-            )
+            found[f"{folder}kernels/{core}/{name}.pto"] = texts[folder, name]
     return found
 
 
