@@ -84,7 +84,14 @@ private:
       return view.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add;
     if (row->name == "comm.notify")
       return view.Enum<ir::NotifyOp>("op") == ir::NotifyOp::AtomicAdd;
-    return row->name == "comm.allreduce" || row->name == "comm.broadcast" || row->name == "comm.reduce_scatter";
+    return isOfTarget(*row);
+  }
+  /// A collective without another tensor: what the target becomes follows from what it was.
+  static bool isOfTarget(const ir::OpRow &row) {
+    return row.name.starts_with("comm.") && row.like == "target" &&
+           llvm::all_of(row.params, [](const ir::OpParam &param) {
+             return !param.operand || param.name == "target" || param.name == "signal";
+           });
   }
   void add(const ir::ExprPtr &operand) {
     if (auto var = ir::As<ir::Var>(operand); var && ir::IsA<ir::TensorType>(var->type_))

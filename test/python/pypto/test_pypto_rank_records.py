@@ -210,6 +210,46 @@ def test_a_window_is_the_copy_of_the_rank(tmp_path, level):
         assert (folder / "chip_swimlane_records.json").is_file()
 
 
+@pl.jit.incore
+def put(x: pl.Tensor[[1, W], pl.FP32], data: pl.InOut[pld.DistributedTensor[[1, W], pl.FP32]]):
+    return pl.store(pl.load(x, [0, 0], [1, W]), [0, 0], data)
+
+
+@pl.jit.incore
+def take_all(data: pld.DistributedTensor[[3, W], pl.FP32], y: pl.Out[pl.Tensor[[3, W], pl.FP32]]):
+    return pl.store(pl.load(data, [0, 0], [3, W]), [0, 0], y)
+
+
+@pl.jit.host
+def gathered_sums(x: pl.Tensor[[3, 1, W], pl.FP32], y: pl.Out[pl.Tensor[[3, 3, W], pl.FP32]]):
+    memory, signals = pld.alloc_window_buffer([1, W], dtype=pl.FP32), pld.alloc_window_buffer([3, 1], dtype=pl.INT32)
+    of_all = pld.alloc_window_buffer([3, W], dtype=pl.FP32)
+    data, cells = pld.window(memory, [1, W], dtype=pl.FP32), pld.window(signals, [3, 1], dtype=pl.INT32)
+    target = pld.window(of_all, [3, W], dtype=pl.FP32)
+    for r in pl.range(pld.world_size()):
+        put(x[r], data, device=r)
+    data = pld.tensor.allreduce(data, cells)
+    target = pld.tensor.allgather(data, target, cells)
+    for r in pl.range(pld.world_size()):
+        take_all(target, y[r], device=r)
+
+
+def test_what_collectives_read_and_write(tmp_path):
+    """A target is read where it is all that a collective has, and only written where there is another tensor."""
+    x = np.random.default_rng(6).standard_normal((RANKS, 1, W)).astype(np.float32)
+    y = np.zeros((RANKS, RANKS, W), np.float32)
+    gathered_sums(x, y, config=config(save_kernels_dir=tmp_path, enable_dump_args=2))
+    np.testing.assert_allclose(y, np.broadcast_to(x.sum(axis=0), y.shape), rtol=1e-5)
+    held = [each for number in (1, 2) for each in dumped(tmp_path / "dfx_outputs" / "rank1" / f"d{number}")]
+    assert {(each["kernel"], each["arg_name"], each["role"]) for each in held} == {
+        ("allreduce", "target", "inout"),
+        ("allreduce", "signal", "inout"),
+        ("allgather", "local", "input"),
+        ("allgather", "target", "output"),
+        ("allgather", "signal", "inout"),
+    }
+
+
 def test_an_error_of_the_one_who_watches_is_raised():
     x = np.ones((RANKS, 1, W), np.float32)
     y, seen = np.zeros_like(x), []
