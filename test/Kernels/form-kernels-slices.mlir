@@ -111,3 +111,27 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x24xf32> {
   %r = tensor.concat dim(1) %a, %b, %c : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x24xf32>
   return %r : tensor<4x24xf32>
 }
+
+// -----
+
+// What writes its operands side by side says so; what first takes parts of its operand does not.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0
+// CHECK: top.launch @k1{{.*}} ins(%{{[0-9]+}}, %arg1 : {{.*}} top.concat_axis = 1
+// CHECK: top.launch @k2{{.*}} ins(%{{[0-9]+}} : {{.*}} outs(%{{[0-9]+}} : tensor<4x16xf32>)
+// CHECK-NOT: top.concat_axis
+// CHECK: return
+func.func @main(%x: tensor<4x16xf32>, %y: tensor<4x8xf32>) -> (tensor<4x24xf32>, tensor<4x16xf32>) {
+  %e = tensor.empty() : tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x16xf32>
+  %wide = tensor.concat dim(1) %0, %y : (tensor<4x16xf32>, tensor<4x8xf32>) -> tensor<4x24xf32>
+  %a = tensor.extract_slice %0[0, 0] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
+  %b = tensor.extract_slice %0[0, 8] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
+  %swapped = tensor.concat dim(1) %b, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+  return %wide, %swapped : tensor<4x24xf32>, tensor<4x16xf32>
+}

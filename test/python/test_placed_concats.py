@@ -96,6 +96,36 @@ def split(net):
     return net.conv(net.conv(net.conv(a, 16, 48, side=3), 48, 16), 16, 16), net.conv(b, 48, 16, side=3)
 
 
+def slices(net, x, axis, *bounds):
+    """[bounds[i], bounds[i + 1]) of an axis, each."""
+    for number in (axis, *bounds):
+        if not any(each.name == str(number) for each in net.weights):
+            net.weights.append(helper.make_tensor(str(number), 7, [1], [number]))
+    return [net.node("Slice", x, str(a), str(b), str(axis)) for a, b in zip(bounds, bounds[1:], strict=False)]
+
+
+def rolled(net):
+    """Parts of one tensor in another order, along one axis and then along another one, as windows are shifted."""
+    x = y = net.node("Softmax", net.conv("x", 16, 32), axis=1)
+    for axis, bounds in ((2, (0, 5, 24)), (3, (0, 7, 20))):
+        first, second = slices(net, y, axis, *bounds)
+        y = net.concat(second, first, axis=axis)
+    return net.conv(net.node("Add", x, net.node("Softmax", y, axis=1)), 32, 16)
+
+
+def swapped(net):
+    """The channels' halves in the other order: a slice each, and they make the whole."""
+    first, second = slices(net, net.conv("x", 16, 32), 1, 0, 16, 32)
+    return net.conv(net.concat(second, first), 32, 16)
+
+
+def nested(net):
+    """Columns of columns, of two convolutions."""
+    x = net.conv("x", 16, 64)
+    (inner,) = slices(net, slices(net, x, 1, 16, 64)[0], 1, 16, 32)
+    return net.conv(inner, 16, 16, side=3), net.conv(net.node("Abs", inner), 16, 16)
+
+
 def skip(net):
     """A decoder's step: the skipped tensor is pooled, too."""
     skipped = net.conv("x", 16, 16, side=3)
@@ -160,6 +190,8 @@ def deploy(command, folder, make, *options, images=1, transform=()):
         (narrow, 1),
         (runs, 0),
         (flat, 0),
+        (rolled, 1),
+        (swapped, 1),
     ],
     ids=lambda p: getattr(p, "__name__", p),
 )
@@ -181,7 +213,7 @@ def test_operands_are_written_in_place(command, tmp_path, make, left, quantize, 
 
 
 @pytest.mark.parametrize("quantize", ["F32", "F16"])
-@pytest.mark.parametrize(("make", "launches"), [(branches, 12), (last_branch, 6), (split, 8)])
+@pytest.mark.parametrize(("make", "launches"), [(branches, 12), (last_branch, 6), (split, 8), (nested, 7)])
 def test_columns_are_read_in_place(command, tmp_path, make, launches, quantize):
     """Convolutions of one tensor are one launch, and no slice is one; one more for the input and each output, whose
     channels move."""

@@ -128,9 +128,11 @@ void Outliner::launch(Cluster &cluster) {
       builder.getStrArrayAttr(names), builder.getStrArrayAttr(layouts), builder.getStrArrayAttr(absorbed),
       /*places=*/nullptr, /*scalars=*/nullptr);
   noteComputedIndex(launch, last);
-  if (auto concat = dyn_cast<tensor::ConcatOp>(last); concat && cluster.ops.size() == 1)
+  // Slices and concatenations below `last` may have been copied into the kernel: it does more with its inputs then.
+  if (auto concat = dyn_cast<tensor::ConcatOp>(last); concat && llvm::equal(kernel.inputs, concat.getInputs()))
     launch->setAttr(top::kConcatAxisAttr, builder.getI64IntegerAttr(static_cast<int64_t>(concat.getDim())));
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(last); slice && cluster.ops.size() == 1)
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(last);
+      slice && llvm::equal(kernel.inputs, ArrayRef<Value>{slice.getSource()}))
     if (auto columns = top::columnsOf(slice))
       launch->setAttr(top::kColumnsAttr, builder.getDenseI64ArrayAttr({columns->begin, columns->size, columns->row}));
   for (auto [output, result] : llvm::zip(kernel.outputs, launch.getResults())) {
