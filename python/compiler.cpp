@@ -181,14 +181,14 @@ NB_MODULE(_compiler, m) {
   });
   m.def(
       "print_pypto",
-      [](const nb::bytes &program, bool seed, const std::string &processor) {
+      [](const nb::bytes &program, bool seed, const std::string &processor, bool slots) {
         Errors errors;
-        auto text = printPyPTO(std::string(program.c_str(), program.size()), seed, processor, errors);
+        auto text = printPyPTO(std::string(program.c_str(), program.size()), seed, slots, processor, errors);
         if (!text)
           fail(errors);
         return *text;
       },
-      nb::arg("program"), nb::arg("seed"), nb::arg("processor") = "");
+      nb::arg("program"), nb::arg("seed"), nb::arg("processor") = "", nb::arg("slots") = false);
   m.def(
       "print_pypto_cpp",
       [](const nb::bytes &function, const std::string &options, const std::string &processor) {

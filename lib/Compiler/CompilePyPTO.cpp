@@ -15,6 +15,7 @@
 #include "pypto/codegen/pto/pto_codegen.h"
 #include "pypto/core/error.h"
 #include "pypto/ir/serialize.h"
+#include "pypto/ir/slots.h"
 #include "pypto/ir/verify.h"
 
 using namespace mlir;
@@ -48,7 +49,7 @@ const pto::Target *findProcessor(const std::string &processor, Errors &errors) {
 
 } // namespace
 
-std::optional<std::string> printPyPTO(const std::string &program, bool seed, const std::string &processor,
+std::optional<std::string> printPyPTO(const std::string &program, bool seed, bool slots, const std::string &processor,
                                       Errors &errors) {
   PyPTOOptions options;
   if (!processor.empty() && !(options.target = findProcessor(processor, errors)))
@@ -58,7 +59,10 @@ std::optional<std::string> printPyPTO(const std::string &program, bool seed, con
     if (seed)
       return pypto::codegen::PTOCodegen(&backend).Generate(readProgram(program));
     MLIRContext context(MLIRContext::Threading::DISABLED);
-    OwningOpRef<ModuleOp> module = lowerPyPTO(context, readProgram(program), options);
+    pypto::ir::ProgramPtr read = readProgram(program);
+    if ((options.slots = slots))
+      pypto::ir::CheckSlotRegions(read);
+    OwningOpRef<ModuleOp> module = lowerPyPTO(context, read, options);
     std::string text;
     llvm::raw_string_ostream stream(text);
     ptotext::print(*module, stream);

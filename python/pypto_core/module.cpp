@@ -280,13 +280,17 @@ void bindCompiler(nb::module_ &m) {
           nb::arg("processor") = "")
       .def(
           "generate",
-          [](PTOCodegen &of, const std::shared_ptr<Program> &program, const std::string &style) {
+          [](PTOCodegen &of, const std::shared_ptr<Program> &program, const std::string &style, bool slots) {
             if (style != "seed" && style != "today")
               throw ValueError("style is seed or today, not " + style);
-            return callCompiler("print_pypto", program, style == "seed", of.processor);
+            if (slots && style == "seed")
+              throw ValueError("style seed has no slots of one allocation; style today has them");
+            return callCompiler("print_pypto", program, style == "seed", of.processor, slots);
           },
-          nb::arg("program"), nb::arg("style") = "seed",
-          "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");
+          nb::arg("program"), nb::arg("style") = "seed", nb::arg("slots") = false,
+          "One module of all kernels; ValueError, with its place, for what a kernel may not hold. `slots`: those of "
+          "one "
+          "allocation as pto.alloc_multi_tile, which newer assemblers know; else each is a tile of its own.");
 }
 
 /// Harnesses set levels of a log and watch passes; here nothing works on the IR between capture and lowering.

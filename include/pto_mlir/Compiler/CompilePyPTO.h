@@ -7,10 +7,11 @@
 namespace pto_mlir {
 
 /// The kernels of a program as `.pto`. `program` are the bytes of pypto::ir::serialize, which are not trusted. `seed`:
-/// laid out and spelt as the first PTOCodegen did, else as the public assembler prints it. `processor` may be empty:
-/// the default one, which the text does not name. Nullopt on failure, with one line in `errors` that begins with the
-/// place in the source.
-std::optional<std::string> printPyPTO(const std::string &program, bool seed, const std::string &processor,
+/// laid out and spelt as the first PTOCodegen did, else as the public assembler prints it. `slots`: those of one
+/// allocation stay one (PyPTOOptions::slots), and must be some that the assembler guards (CheckSlotRegions).
+/// `processor` may be empty: the default one, which the text does not name. Nullopt on failure, with one line in
+/// `errors` that begins with the place in the source.
+std::optional<std::string> printPyPTO(const std::string &program, bool seed, bool slots, const std::string &processor,
                                       Errors &errors);
 
 /// One of its functions (bytes of a function) as C++; the options are fields of pypto::codegen::CodeGeneratorOptions,

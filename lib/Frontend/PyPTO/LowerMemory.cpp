@@ -161,6 +161,8 @@ Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
   Value &found = buffers[{owner, tile.getAsOpaquePointer()}];
   if (found)
     return found;
+  if (options.slots && !address && type->memref_ && (*type->memref_)->slot_)
+    return found = slotOf(**type->memref_, tile);
   pto::AllocTileOp alloc = allocate(tile, address);
   if (saysNoBox(*type))
     alloc->setAttr(ptotext::kNoBoxAttr, b.getUnitAttr());

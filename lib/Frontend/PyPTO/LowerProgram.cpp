@@ -118,6 +118,8 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
     addParameters(function, func);
   VisitStmt(function->body_);
   placeSignals(*function, func);
+  if (options.slots)
+    takeSlotsInPipelines();
   placeTilesOfTurns();
   for (Operation *mark : marks)
     mark->erase();

@@ -172,6 +172,8 @@ void Lowering::VisitStmt_(const ir::ForStmtPtr &op) {
     Values scalars;
     const ir::Attr *stage = op->kind_ == ir::ForKind::Pipeline ? ir::FindAttr(op->attrs_, "pipeline_stages") : nullptr;
     const auto *stages = stage ? std::get_if<int64_t>(stage) : nullptr;
+    if (stages && *stages > 1)
+      stagesOfTurns[body] = *stages;
     llvm::SaveAndRestore<Block *> inside(turn, stages && *stages > 1 ? body : turn);
     lowerBody(op->body_, carried, scalars);
     b.create<scf::YieldOp>(loc, scalars);

@@ -15,6 +15,7 @@
 #include "pypto/codegen/pto/pto_codegen.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/transforms/base/visitor.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <map>
 
@@ -120,6 +121,10 @@ private:
   mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
   mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
   pto::AllocTileOp allocate(pto::TileBufType type, mlir::Value address);
+  // Slots of one allocation (LowerSlots.cpp).
+  mlir::Value slotOf(const ir::MemRef &memref, pto::TileBufType tile);
+  pto::AllocMultiTileOp makeSlots(pto::TileBufType tile, uint64_t count);
+  void takeSlotsInPipelines();
   mlir::Value addressOf(const ir::TileTypePtr &type, pto::TileBufType tile);
   bool sameBytes(mlir::Value a, mlir::Value b) const;
   void nameAfter(const ir::VarPtr &var, mlir::Value value);
@@ -323,7 +328,8 @@ private:
   llvm::DenseMap<mlir::Value, std::string> namesOf;
   unsigned names = 0;
 
-  mlir::Block *turn = nullptr; ///< the body of the innermost pl.pipeline with several stages
+  mlir::Block *turn = nullptr;                           ///< the body of the innermost pl.pipeline with several stages
+  llvm::MapVector<mlir::Block *, int64_t> stagesOfTurns; ///< of each of them, outer ones first
   std::vector<std::pair<mlir::Operation *, mlir::Block *>> tilesOfTurns; ///< allocations, by the turn of a pipeline
 
   std::string function;     ///< its name, for errors
@@ -337,6 +343,7 @@ private:
   /// Buffers that a branch or loop wants a variable in.
   llvm::DenseMap<const ir::Var *, mlir::Value> wanted;
   std::map<std::pair<const void *, const void *>, mlir::Value> buffers;      ///< by MemRef, variable or call, and type
+  std::map<uint64_t, pto::AllocMultiTileOp> slots;                           ///< by allocation
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> known; ///< constants
 };
 

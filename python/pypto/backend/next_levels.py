@@ -6,11 +6,11 @@ from pypto.language.parser.function_parser import statements
 from pypto.pypto_core import ir
 
 
-def next_levels(program, today=False, processor="", ptoas=None):
+def next_levels(program, today=False, processor="", ptoas=None, slots=False):
     """(path -> text, what is left out by name -> the reason)."""
     files, left_out = {}, {}
     for main in device_functions(program):
-        held, missing = tree_files(_with_callees(program, main), today, processor, ptoas)
+        held, missing = tree_files(_with_callees(program, main), today, processor, ptoas, slots)
         files |= {f"next_levels/{main.name}/{path}": text for path, text in held.items()}
         left_out |= {f"{main.name}: {name}": reason for name, reason in missing.items()}
     for call in _collectives(program):

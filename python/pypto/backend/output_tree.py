@@ -226,9 +226,9 @@ def generate_kernel_wrapper(function, ptoas_text, queues=False) -> str:
     )
 
 
-def kernel_texts(functions, processor, folder, ptoas=None):
-    """(.pto, C++) of one kernel, or of both functions of a task, through files in `folder`. ParserError,
-    RuntimeError."""
+def kernel_texts(functions, processor, folder, ptoas=None, slots=False):
+    """(.pto, C++) of one kernel, or of both functions of a task, through files in `folder`. `slots`: those of one
+    allocation stay one in the `.pto`. ParserError, RuntimeError."""
     from pypto.ir.compiled_program import compile_to
 
     name = functions[0].name
@@ -236,9 +236,14 @@ def kernel_texts(functions, processor, folder, ptoas=None):
     source, target = Path(folder) / f"{name}.pto", Path(folder) / f"{name}.cpp"
     # Queues of a task are those of the processor.
     printer = codegen.PTOCodegen(processor=processor) if processor and len(functions) > 1 else codegen.PTOCodegen()
-    source.write_text(printer.generate(program, "today"))
+    source.write_text(printer.generate(program, "today", slots))
     if ptoas:
-        return source.read_text(), run_ptoas(ptoas, source, target)
+        try:
+            return source.read_text(), run_ptoas(ptoas, source, target)
+        except RuntimeError:
+            if not slots:
+                raise
+            return kernel_texts(functions, processor, folder, ptoas)  # it may be one that has no slots
     compile_to(program, target, processor)
     text = target.read_text()
     if len(re.findall(r"__global__\s+AICORE", text)) != len(functions):
@@ -310,8 +315,9 @@ def orchestration_files(program, today=False, processor=""):
     return _around(_orchestrated(program, today, processor)[0], today) if orchestrators(program) else {}
 
 
-def tree_files(program, today=False, processor="", ptoas=None):
-    """(path -> text, what is left out by name -> the reason). Without an orchestrator there are the kernels only."""
+def tree_files(program, today=False, processor="", ptoas=None, slots=False):
+    """(path -> text, what is left out by name -> the reason). Without an orchestrator there are the kernels only.
+    `slots`: those of one allocation stay one in the `.pto`, for an assembler that places them."""
     files, left_out = {}, {}
     program = ir.with_orchestrators(program)
     mains = orchestrators(program)
@@ -334,7 +340,7 @@ def tree_files(program, today=False, processor="", ptoas=None):
     with tempfile.TemporaryDirectory() as folder:
         for name, functions in parts:
             try:
-                made = _kernel_files(name, functions, rows, processor, folder, ptoas)
+                made = _kernel_files(name, functions, rows, processor, folder, ptoas, slots)
             except (ParserError, ValueError, RuntimeError) as error:
                 left_out[name] = str(error).splitlines()[0]
             else:
@@ -342,9 +348,9 @@ def tree_files(program, today=False, processor="", ptoas=None):
     return files, left_out
 
 
-def _kernel_files(name, functions, rows, processor, folder, ptoas):
+def _kernel_files(name, functions, rows, processor, folder, ptoas, slots):
     """The files of a kernel, or of both functions of a task. ParserError, ValueError, RuntimeError."""
-    pto, cpp = kernel_texts(functions, processor, folder, ptoas)
+    pto, cpp = kernel_texts(functions, processor, folder, ptoas, slots)
     files = {f"ptoas/{name}.pto": pto, f"ptoas/{name}.cpp": cpp}
     for function in functions:
         files[rows[function.name].source] = generate_kernel_wrapper(function, cpp, "gm_slot_buffer" in pto)

@@ -9,6 +9,7 @@ from pypto.ir.dispatch import param_infos, write_meta
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram
 from pypto.ir.program_set import ProgramSet
 from pypto.pypto_core import ir
+from pypto.pypto_core.passes import MemoryPlanner
 from pypto.runtime.debug.run_script_writer import write_run_script
 from pypto.runtime.records import default_folder
 
@@ -24,7 +25,8 @@ def compile_program(
     `backend_type` is PTO or CCE, else in today's. By default the folder is build_output/NAME_TIME, or under
     $PYPTO_PROG_BUILD_DIR. `platform` or else `backend_type` says the processor; $PTOAS_ROOT/ptoas, if set, makes the
     kernels' C++. ParserError with the place; ValueError, TypeError; with `memory_planner=MemoryPlanner.PTOAS` a
-    PartialCodegenError for slots that this assembler does not keep apart.
+    PartialCodegenError for slots that this assembler does not keep apart; in the kernels' `.pto` those of one
+    allocation are then slots of a pto.alloc_multi_tile, which newer assemblers take, and else tiles of their own.
 
     What the tree lacks is in `left_out` of the result, by name with the reason, and warned of where the program has one
     device: the `.pmodel` has it.
@@ -103,11 +105,12 @@ def write_tree(program, folder, backend_type, processor, others, ranks=1) -> dic
 
     seed = getattr(backend_type, "value", backend_type) in ("PTO", "CCE")
     ptoas = None if others.get("skip_ptoas") else output_tree.find_ptoas()
+    slots = not seed and others.get("memory_planner") == MemoryPlanner.PTOAS
     is_host = ir.Level.HOST in {each.level for each in program.functions.values()}
     if is_host or next_levels.independent_parts(program):
-        files, left_out = next_levels.next_levels(program, not seed, processor, ptoas)
+        files, left_out = next_levels.next_levels(program, not seed, processor, ptoas, slots)
     else:
-        files, left_out = output_tree.tree_files(program, not seed, processor, ptoas)
+        files, left_out = output_tree.tree_files(program, not seed, processor, ptoas, slots)
     if is_host:
         try:
             files |= host_writer.host_files(program, ranks)

@@ -28,6 +28,9 @@ struct PyPTOOptions {
   const pto::Target *target = nullptr;
   /// Tiles lie where their MemRefs say, if these say an address. Else all addresses are left to the planner.
   bool addresses = true;
+  /// Slots of one allocation are taken of a pto.alloc_multi_tile, as the public generator prints them where the
+  /// assembler places tiles. Else each variable of a slot is a tile of its own, which assemblers without that op take.
+  bool slots = false;
   /// Values have their variables' names as locations, for texts with names of their own; a tile whose MemRef says an
   /// address is then one buffer per variable, and a variable of a constant a value of its own (cpp::kVariableAttr).
   bool names = false;
