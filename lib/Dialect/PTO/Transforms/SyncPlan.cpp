@@ -2,6 +2,8 @@
 
 #include "SyncPlan.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 using namespace pto_mlir::pto;
 
@@ -260,7 +262,13 @@ bool SyncProof::runLoop(const Node &node, State &state) {
   auto [least, most] = node.trips;
   bool byTurn = node.a != kNoParity;
   constexpr int64_t kFew = 4;
-  if (most <= kFew) { // trip by trip
+  constexpr uint64_t kMostTrips = 4096; // of all loops around that are walked trip by trip; nests double with each loop
+  walked += state.unknown.wordsPerRow() * state.raised.size();
+  if (walked > kMostWalked)
+    return false;
+  if (most <= kFew && trips * uint64_t(most) <= kMostTrips) { // trip by trip
+    uint64_t outside = std::exchange(trips, trips * std::max<uint64_t>(uint64_t(most), 1));
+    auto leave = llvm::make_scope_exit([&] { trips = outside; });
     State end;
     for (int64_t trip = 0;; ++trip) {
       if (trip == least)
@@ -309,6 +317,7 @@ bool SyncProof::runLoop(const Node &node, State &state) {
 
 bool SyncProof::holds(const std::vector<bool> &chosen) {
   alive = &chosen;
+  walked = 0;
   for (const std::vector<Node> &kernel : kernels) {
     State state{BitRows(engines.size() + numTokens, conflicts.numItems() + numTokens),
                 std::vector<bool>(engines.size() + numTokens)};

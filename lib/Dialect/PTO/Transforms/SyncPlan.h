@@ -92,6 +92,10 @@ private:
   std::vector<std::vector<Node>> kernels; // one per kind of core
   const std::vector<bool> *alive = nullptr;
   uint64_t work = 0;
+  /// Words of states that loops began with, in this proof, and how many there may be: behind that there is no proof.
+  uint64_t walked = 0;
+  static constexpr uint64_t kMostWalked = uint64_t(1) << 28;
+  uint64_t trips = 1; // that the loops around make, where they are walked trip by trip
 };
 
 } // namespace pto_mlir::pto
