@@ -60,7 +60,7 @@ ExprPtr exprFrom(nb::handle object) {
     fromPython(object, elements);
     return std::make_shared<const MakeTuple>(std::move(elements), Span::unknown());
   }
-  throw TypeError("no expression");
+  throw TypeError("expects a number or an expression, not a " + nb::cast<std::string>(nb::type_name(object.type())));
 }
 
 Attr attrFrom(nb::handle object) {

@@ -156,6 +156,10 @@ TypePtr Deducer::matmul() const {
 TypePtr Deducer::deduce() {
   if (row.Find("lhs_scale") >= 0)
     checkScales();
+  if (row.name == "tile.store")
+    checkStore("out");
+  if (row.name.starts_with("comm."))
+    checkSignal();
   switch (row.rule) {
   case OpRule::None:
     return UnknownType::Get();

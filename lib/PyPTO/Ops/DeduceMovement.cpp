@@ -83,6 +83,9 @@ TypePtr Deducer::load() const {
       << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
       << offsets.size() << " and " << shape.size() << "; give one of each for each axis";
   CHECK(valid.empty() || valid.size() == shape.size()) << "valid_shape needs " << shape.size() << " extents";
+  for (const ExprPtr &extent : valid)
+    CHECK(ConstantInt(extent).value_or(1) > 0)
+        << "an extent of valid_shape must be positive, not " << *ConstantInt(extent);
   bool clamp = row.Find("clamp") >= 0 && call.Keyword<bool>("clamp").value_or(false);
   // Where everything is known, or asked for, what lies behind the tensor's end is not valid.
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -112,6 +115,43 @@ TypePtr Deducer::load() const {
                                               MemorySpace::Mat);
     }
   return make(std::move(shape), *ElementTypeOf(type), call.Enum<MemorySpace>("target_memory"), std::move(valid));
+}
+
+/// What is known of a window must lie in the tensor: behind the end of a row another one begins.
+void Deducer::checkStore(const char *into) const {
+  TypePtr type = first();
+  const Shape &whole = shapeOf(operandType(into));
+  Shape offsets = call.Elements("offsets"), size = validOf(type);
+  if (size.empty())
+    size = shapeOf(type);
+  bool shaped = row.Find("shapes") >= 0 && !call.Elements("shapes").empty();
+  for (size_t i = 0; i < whole.size() && offsets.size() == whole.size() && !shaped; ++i) {
+    auto start = ConstantInt(offsets[i]), end = ConstantInt(whole[i]);
+    CHECK(!start || *start >= 0) << "offset " << *start << " is negative";
+    auto extent = size.size() == whole.size() ? ConstantInt(size[i]) : std::nullopt;
+    CHECK(!start || !end || !extent || *start + *extent <= *end)
+        << "the window is not inside of the tensor: " << *start << " + " << *extent << " of " << *end << " on axis "
+        << i << "; say the part that is valid, or store to another place";
+  }
+}
+
+/// What is known of a rank, a cell of a window and its value.
+void Deducer::checkSignal() const {
+  constexpr int64_t mostRanks = 64;
+  if (row.Find("peer") >= 0)
+    if (auto peer = ConstantInt(call.Operand("peer")))
+      CHECK(*peer >= 0 && *peer < mostRanks) << "there is no rank " << *peer << "; it is below `pld.nranks(ctx)`";
+  const char *cells = row.name == "comm.notify" ? "target" : "signal";
+  if (row.name != "comm.notify" && row.name != "comm.wait" && row.name != "comm.defer_wait")
+    return;
+  const Shape &whole = shapeOf(operandType(cells));
+  Shape offsets = call.Elements("offsets");
+  for (size_t i = 0; i < whole.size() && offsets.size() == whole.size(); ++i)
+    if (auto at = ConstantInt(offsets[i]), end = ConstantInt(whole[i]); at && end)
+      CHECK(*at >= 0 && *at < *end) << "there is no cell " << *at << " on axis " << i << ", which has " << *end;
+  for (const char *name : {"value", "expected"})
+    if (auto value = row.Find(name) >= 0 ? ConstantInt(call.Operand(name)) : std::nullopt)
+      CHECK(*value == int32_t(*value)) << *value << " is out of the range of INT32";
 }
 
 TypePtr Deducer::move() const {

@@ -87,6 +87,8 @@ private:
   TypePtr shaped() const;
   TypePtr view() const;
   TypePtr load() const;
+  void checkStore(const char *into) const;
+  void checkSignal() const;
   TypePtr move() const;
   TypePtr mask() const;
   TypePtr elementOf() const;

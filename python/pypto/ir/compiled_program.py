@@ -287,7 +287,7 @@ class CompiledProgram(Dispatch):
 
     def _read(self, args, keywords, sizes):
         """What was passed by parameter name, of the types that the program was compiled for. TypeError, ValueError."""
-        from pypto.jit.arguments import Shaped, bound, read
+        from pypto.jit.arguments import Shaped, bound, read, shown
         from pypto.jit.definition import fingerprint
 
         name = self._name
@@ -298,11 +298,14 @@ class CompiledProgram(Dispatch):
                 values[each] = self._number(each, value)
                 continue
             if each in self._types:
-                expected, key = self._key(each, sizes), value.key if isinstance(value, Shaped) else fingerprint(value)
+                shape, dtype = expected = self._key(each, sizes)
+                key = value.key if isinstance(value, Shaped) else fingerprint(value)
+                wanted = f"a tensor of {dtype} {list(shape)}"
             else:
                 expected, key = fingerprint(self._numbers.get(each)), fingerprint(value)
+                wanted = shown(self._numbers.get(each))
             if key != expected and not _same_bits(key, expected):
-                raise ValueError(f"{name}: argument {each}: compiled for {expected}, not {key}")
+                raise ValueError(f"{name}: argument {each}: compiled for {wanted}, not {shown(value)}")
         return values
 
     def _number(self, name, value):

@@ -26,6 +26,8 @@ class DistributedConfig:
     aicpu_thread_num: Any = None
 
     def __post_init__(self):
+        if not hasattr(self.device_ids, "__len__"):
+            raise TypeError(f"device_ids: expects a list of numbers, not {type(self.device_ids).__name__}")
         self.device_ids = list(self.device_ids)
         if not 1 <= len(self.device_ids) <= _MOST:
             raise ValueError(f"device_ids: expects 1 to {_MOST} devices, not {len(self.device_ids)}")

@@ -32,8 +32,10 @@ _LAUNCH_PLACE = re.compile(r"; launched at (\S.*?\.py):(\d+)(?::(\d+))?")
 def _in_words(text):
     """A message of the compiler with operations and element types as programs name them."""
     names = {}
-    for name in ir.op_names():
-        names.setdefault(ir.op_instruction(name), name.removeprefix("tensor.").removeprefix("tile."))
+    for name in ir.op_names():  # of those that are the same instruction the one that has its name
+        instruction, own = ir.op_instruction(name), name.removeprefix("tensor.").removeprefix("tile.")
+        if instruction not in names or instruction == f"t{own}":
+            names[instruction] = own
 
     def named(found):
         name = names.get(found[1])

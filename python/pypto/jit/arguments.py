@@ -89,9 +89,12 @@ def read(where, value):
     if hasattr(value, "data_ptr") and hasattr(value, "stride"):
         return _torch(where, value)
     if not isinstance(value, np.ndarray):
-        if not hasattr(value, "__dlpack__"):
+        if not hasattr(value, "__dlpack__") or isinstance(value, type):
             raise TypeError(f"{where}: expects a numpy array, a torch tensor or a number, not {type(value).__name__}")
-        value = np.from_dlpack(value)
+        try:
+            value = np.from_dlpack(value)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError) as error:
+            raise TypeError(f"{where}: a {type(value).__name__} gives no tensor by DLPack: {error}") from None
     if not value.dtype.isnative:
         raise TypeError(f"{where}: the bytes of the array are in foreign order")
     _check_size(where, value.shape)
@@ -113,6 +116,11 @@ def _torch(where, value):
         raise ValueError(f"{where}: must be a CPU tensor, not one on {value.device}")
     if getattr(value, "requires_grad", False):
         raise ValueError(f"{where}: requires_grad is set; pass x.detach()")
+    layout = "nested" if getattr(value, "is_nested", False) else str(getattr(value, "layout", "torch.strided"))
+    if layout != "torch.strided":
+        raise ValueError(f"{where}: must be a dense tensor, not a {layout.removeprefix('torch.')} one")
+    if hasattr(value, "is_neg") and value.is_neg():
+        raise ValueError(f"{where}: its memory has the negative numbers; pass x.resolve_neg()")
     shape = tuple(int(extent) for extent in value.shape)
     _check_size(where, shape)
     dense, wanted = 1, []
@@ -124,26 +132,45 @@ def _torch(where, value):
         raise ValueError(f"{where}: must be contiguous; pass x.contiguous()")
     dtype = element_type(str(value.dtype).removeprefix("torch."), where)
     size = math.prod(shape) * dtype.get_byte()
+    if value.data_ptr() == 0 or _behind(value) < size:
+        raise ValueError(f"{where}: the memory of the tensor is not there, or was made smaller")
     data = np.frombuffer((ctypes.c_char * size).from_address(value.data_ptr()), np.uint8)
     return Buffer(shape, dtype, data, True)
 
 
+def _behind(value):
+    """Bytes of the memory from the first element of a torch tensor on."""
+    storage = getattr(value, "untyped_storage", getattr(value, "storage", None))
+    if storage is None:
+        return math.inf
+    return storage().nbytes() - value.storage_offset() * value.element_size()
+
+
+def shown(value):
+    """A value of a call as messages have it."""
+    if isinstance(value, Shaped):
+        return f"a tensor of {value.dtype.name} {list(value.key[0])}"
+    if isinstance(value, int) and abs(value) >= 1 << 200:  # Python refuses to print very long ones
+        return f"a number of {value.bit_length()} bits"
+    return f"the number {value}" if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+
+
 def scalar(where, value, dtype):
     """The number as one of that type. TypeError for a fraction, ValueError for what does not fit."""
+    name = shown(value).removeprefix("the number ")
     if dtype == DataType.BOOL:
         if value not in (0, 1):
-            raise ValueError(f"{where}: {value} is no BOOL")
+            raise ValueError(f"{where}: {name} is no BOOL")
         return bool(value)
     if dtype.is_float():
-        if math.isfinite(value) and dtype == DataType.FP32 and abs(value) > float(np.finfo(np.float32).max):
-            raise ValueError(f"{where}: {value} does not fit into FP32")
-        if math.isfinite(value) and dtype == DataType.FP16 and abs(value) > float(np.finfo(np.float16).max):
-            raise ValueError(f"{where}: {value} does not fit into FP16")
+        most = float(np.finfo(np.float16 if dtype == DataType.FP16 else np.float32).max)
+        if abs(value) > most and abs(value) != math.inf:
+            raise ValueError(f"{where}: {name} does not fit into {dtype.name}")
         return float(value)
     if isinstance(value, float) and not value.is_integer():
-        raise TypeError(f"{where}: {value} is no {dtype.name}")
+        raise TypeError(f"{where}: {name} is no {dtype.name}")
     bits = 64 if dtype == DataType.INDEX else dtype.get_bit()
     low, high = (0, 1 << bits) if dtype.name.startswith("U") else (-(1 << bits - 1), 1 << bits - 1)
     if not low <= value < high:
-        raise ValueError(f"{where}: {value} does not fit into {dtype.name}")
+        raise ValueError(f"{where}: {name} does not fit into {dtype.name}")
     return int(value)

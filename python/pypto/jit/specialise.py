@@ -154,6 +154,8 @@ class JitParser(Callees, FunctionParser):
             self.filling = value
             if value is None and self.is_bare(each.annotation):
                 raise TypeError(f"{where}: its annotation says no shape; pass a tensor")
+            if self.is_bare(each.annotation) and isinstance(value, (bool, int, float)):
+                raise TypeError(f"{where}: expects a tensor, not {arguments.shown(value)}")
             type_, direction = self.annotation(each.annotation)
             self.filling = None
             if isinstance(type_, ir.ScalarType):
@@ -200,7 +202,7 @@ class JitParser(Callees, FunctionParser):
         if value is None:
             value = Shaped(tuple(getattr(extent, "value", None) for extent in wanted.shape), wanted.dtype)
         if not isinstance(value, Shaped):
-            number = f"the number {value}" if not isinstance(value, ir.Expr) else "a number"
+            number = "a number" if isinstance(value, ir.Expr) else arguments.shown(value)
             raise TypeError(f"{where}: expects a tensor, not {number}")
         if value.dtype != wanted.dtype:
             raise TypeError(f"{where}: expects {wanted.dtype.name}, not {value.dtype.name}")

@@ -73,7 +73,12 @@ class Worker:
         """A tensor of the worker; `dtype`: a DataType, or torch's or numpy's. Begins with `init`, else with zeros."""
         self._open("alloc_tensor")
         kind = dtype if isinstance(dtype, DataType) else element_type(_name(dtype), "alloc_tensor")
-        array = np.zeros(tuple(shape), np.dtype(array_type(kind.name)))
+        try:
+            array = np.zeros(tuple(shape), np.dtype(array_type(kind.name)))
+        except (TypeError, ValueError, MemoryError) as error:
+            kinds = (TypeError, ValueError, MemoryError)
+            kind = next(each for each in kinds if isinstance(error, each))  # numpy has subclasses of its own
+            raise kind(f"alloc_tensor: {shape!r} is no shape of a tensor: {error}") from None
         if init is not None:
             given = read("alloc_tensor: init", init)
             if given.shape != array.shape or given.dtype != kind:
@@ -86,21 +91,27 @@ class Worker:
         return self._owned_tensors[-1]
 
     def free_tensor(self, tensor):
+        if not isinstance(tensor, DeviceTensor):
+            raise TypeError(f"free_tensor: expects a DeviceTensor, not {type(tensor).__name__}")
         tensor.held("free_tensor")
+        self._check_owner([tensor])
         tensor._array = None
         self._owned_tensors = [each for each in self._owned_tensors if each is not tensor]
 
     def copy_from(self, host, device, count):
         """Copies bytes of a tensor of the worker to an address of the host."""
-        ctypes.memmove(host, self._inside("copy_from", device, count), count)
+        ctypes.memmove(_address("copy_from", host), self._inside("copy_from", device, count), count)
 
     def copy_to(self, device, host, count):
         """Copies bytes from an address of the host into a tensor of the worker."""
-        ctypes.memmove(self._inside("copy_to", device, count), host, count)
+        ctypes.memmove(self._inside("copy_to", device, count), _address("copy_to", host), count)
 
     def _inside(self, where, address, count):
         """The address, if all bytes lie in one tensor of the worker. ValueError otherwise."""
         self._open(where)
+        for number in (address, count):
+            if not isinstance(number, int):
+                raise TypeError(f"{where}: expects an address and a number of bytes, not {number!r}")
         for each in self._owned_tensors:
             array = each._array
             if array is not None and count >= 0 and 0 <= address - array.ctypes.data <= array.nbytes - count:
@@ -144,6 +155,12 @@ class ChipWorker(Worker):
     def close(self):
         super().close()
         self._programs = []
+
+
+def _address(where, host):
+    if not isinstance(host, int) or host <= 0:
+        raise ValueError(f"{where}: {host!r} is no address of the host")
+    return host
 
 
 def _name(dtype):

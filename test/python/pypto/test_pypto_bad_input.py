@@ -50,6 +50,120 @@ def test_tensors_of_torch_that_need_a_gradient():
             call()
 
 
+class Storage:
+    def __init__(self, size):
+        self.size = size
+
+    def nbytes(self):
+        return self.size
+
+
+def odd_tensor(**members):
+    held = Torch(np.ones((16, 32), F32))
+    for name, value in members.items():
+        setattr(held, name, value)
+    return held
+
+
+@pytest.mark.parametrize(
+    "members, message",
+    [
+        ({"layout": "torch.sparse_csr"}, "must be a dense tensor, not a sparse_csr one"),
+        ({"is_nested": True}, "must be a dense tensor, not a nested one"),
+        ({"is_neg": lambda: True}, r"has the negative numbers; pass x\.resolve_neg\(\)"),
+        ({"data_ptr": lambda: 0}, "the memory of the tensor is not there"),
+        (
+            {"untyped_storage": lambda: Storage(2047), "storage_offset": lambda: 0, "element_size": lambda: 4},
+            "or was made smaller",
+        ),
+        ({"device": "meta"}, "must be a CPU tensor, not one on meta"),
+    ],
+)
+def test_tensors_of_torch_whose_memory_is_something_else(members, message):
+    x = np.ones((16, 32), F32)
+    with pytest.raises(ValueError, match="argument a: .*" + message):
+        added(odd_tensor(**members), x, np.zeros_like(x))
+
+
+class NoTensor:
+    def __dlpack__(self, **_):
+        raise BufferError("not now")
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+@pytest.mark.parametrize(
+    "value, message",
+    [
+        (7, "argument b: expects a tensor, not the number 7"),
+        (10**500, "argument b: expects a tensor, not a number of 1661 bits"),
+        (np.ndarray, "argument b: expects a numpy array, a torch tensor or a number, not type"),
+        (NoTensor(), "argument b: a NoTensor gives no tensor by DLPack: not now"),
+    ],
+)
+def test_what_is_no_tensor(value, message):
+    x = np.ones((16, 32), F32)
+    with pytest.raises(TypeError, match=message):
+        added(x, value, np.zeros_like(x))
+
+
+@pl.jit
+def times(x: pl.Tensor[[16, 32], pl.FP32], s: pl.Scalar[pl.FP32], y: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        pl.store(pl.mul(pl.load(x, [0, 0], [16, 32]), s), [0, 0], y)
+    return y
+
+
+@pytest.mark.parametrize("number, shown", [(10**400, "a number of 1329 bits"), (1e39, "1e[+]39"), (-(2**128), "-3402")])
+def test_numbers_that_no_float_holds(number, shown):
+    x = np.ones((16, 32), F32)
+    with pytest.raises(ValueError, match=f"argument s: {shown}.*does not fit into FP32"):
+        times(x, number, np.zeros_like(x))
+
+
+def test_a_compiled_program_says_what_it_was_compiled_for():
+    x = np.ones((16, 32), F32)
+    compiled = times.compile(x, 2.0, np.zeros_like(x))
+    for args, message in (
+        ((x, 3.0, x), "argument s: compiled for the number 2.0, not the number 3.0"),
+        ((x, x, x), r"argument s: compiled for the number 2.0, not a tensor of FP32 \[16, 32\]"),
+        ((x[:8], 2.0, x), r"argument x: compiled for a tensor of FP32 \[16, 32\], not a tensor of FP32 \[8, 32\]"),
+        ((2.0, 2.0, x), r"argument x: compiled for a tensor of FP32 \[16, 32\], not the number 2.0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compiled(*args)
+
+
+def test_an_output_that_is_smaller_than_what_is_stored():
+    """Also where its memory has as many bytes: a row would go on in the next one."""
+    x = np.ones((16, 32), F32)
+    for shape, message in (((8, 32), "0 [+] 16 of 8 on axis 0"), ((32, 16), "0 [+] 32 of 16 on axis 1")):
+        with pytest.raises(ParserError, match="the window is not inside of the tensor: " + message):
+            added(x, x, np.zeros(shape, F32))
+    with pytest.raises(ParserError, match="pl.store expects source and destination elements of one size"):
+        added(x, x, np.zeros((16, 32), np.float16))
+
+
+def test_what_a_worker_does_not_free_or_copy():
+    x = np.ones((16, 32), F32)
+    with ChipWorker() as worker, ChipWorker() as other:
+        held = worker.alloc_tensor((16, 32), F32)
+        for call, error, message in (
+            (lambda: worker.free_tensor(x), TypeError, "free_tensor: expects a DeviceTensor, not ndarray"),
+            (lambda: other.free_tensor(held), ValueError, "belongs to another worker"),
+            (lambda: worker.alloc_tensor((-1, 3), F32), ValueError, r"alloc_tensor: \(-1, 3\) is no shape"),
+            (lambda: worker.alloc_tensor((1.5, 3), F32), TypeError, r"alloc_tensor: \(1.5, 3\) is no shape"),
+            (lambda: worker.alloc_tensor((10**7, 10**7), F32), MemoryError, "alloc_tensor: .* is no shape"),
+            (lambda: worker.copy_to(held.data_ptr, 0, 64), ValueError, "copy_to: 0 is no address of the host"),
+            (lambda: worker.copy_from(None, held.data_ptr, 64), ValueError, "copy_from: None is no address"),
+            (lambda: worker.copy_from(x.ctypes.data, None, 64), TypeError, "copy_from: expects an address"),
+        ):
+            with pytest.raises(error, match=message):
+                call()
+        worker.free_tensor(held)  # it was freed by none of these
+
+
 @pytest.mark.parametrize("begin", [0, 1, 15])
 def test_an_output_that_overlaps_an_input(begin):
     memory, x = np.ones((64, 32), F32), np.ones((16, 32), F32)
@@ -185,6 +299,37 @@ def test_texts_that_are_refused_at_once(head, message):
     assert time.perf_counter() - begin < 1
 
 
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("t = pl.load(x, [0, 0], [4, 8], valid_shapes=[-5, 8])", "an extent of valid_shape must be positive, not -5"),
+        ("t = pl.load(x, [0, 0], [4, 8], valid_shapes=[4, 0])", "an extent of valid_shape must be positive, not 0"),
+        ("pl.store(pl.load(x, [0, 0], [4, 8]), [1, 0], x)", "1 + 4 of 4 on axis 0"),
+        ("pl.store(pl.load(x, [0, 0], [4, 8]), [0, 4], x)", "4 + 8 of 8 on axis 1"),
+        ("pl.store(pl.load(x, [0, 0], [4, 8]), [0, -8], x)", "offset -8 is negative"),
+        ("y = pl.mul(x, ...)", "expects a number or an expression, not a ellipsis"),
+    ],
+)
+def test_windows_that_are_known_to_be_wrong(line, message):
+    with pytest.raises(ParserError) as caught:
+        pl.parse(f"@pl.function\ndef f(x: pl.Tensor[[4, 8], pl.FP32]):\n    {line}\n    return x\n")
+    assert message in caught.value.message
+
+
+def test_texts_that_are_none(tmp_path):
+    for wrong in (None, 3, b"x"):
+        with pytest.raises(TypeError, match="expects the text of a program, not a"):
+            pl.parse(wrong)
+    with pytest.raises(ParserError, match="half of a character"):
+        pl.parse(TEXT.format("'\ud800'"))
+    with pytest.raises(ParserError) as caught:
+        pl.parse(TEXT.format("a" * 1000000))
+    assert "Undefined variable 'aaa" in str(caught.value) and len(str(caught.value)) < 5000
+    file = tmp_path / "k.py"
+    file.write_bytes(b"\xef\xbb\xbf" + TEXT.format("2.0").encode())  # as some editors begin a file
+    assert pl.loads(file).name == "f"
+
+
 # --- ranks -----------------------------------------------------------------------------------------
 
 
@@ -268,3 +413,35 @@ def test_collectives_that_one_rank_leaves_out():
         compiled(x, np.zeros_like(x))
     assert time.perf_counter() - begin < 1
     assert "rank 1 has ended" in str(caught.value) and "waits for the cell 4 bytes into" in str(caught.value)
+
+
+SIGNAL = """@pl.function(type=pl.FunctionType.InCore)
+def f(x: pl.Tensor[[1, 16], pl.FP32], cells: pld.DistributedTensor[[8, 1], pl.INT32]):
+    {line}
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("pld.system.notify(target=cells, peer=-1, offsets=[0, 0], value=1)", "there is no rank -1"),
+        ("pld.system.notify(target=cells, peer=4611686018427387904, offsets=[0, 0], value=1)", "there is no rank 4611"),
+        ("pld.system.notify(target=cells, peer=0, offsets=[2000, 0], value=1)", "no cell 2000 on axis 0, which has 8"),
+        ("pld.system.notify(target=cells, peer=0, offsets=[0, 1], value=1)", "no cell 1 on axis 1, which has 1"),
+        ("pld.system.notify(target=cells, peer=0, offsets=[0, 0], value=4294967297)", "out of the range of INT32"),
+        ("pld.system.wait(signal=cells, offsets=[-1, 0], expected=1)", "no cell -1 on axis 0"),
+        ("pld.system.wait(signal=cells, offsets=[0, 0], expected=-4294967296)", "out of the range of INT32"),
+    ],
+)
+def test_signals_that_are_known_to_be_wrong(line, message):
+    """The copies of a window lie one behind another: without a check the cell would be another rank's."""
+    with pytest.raises(ParserError) as caught:
+        pl.parse("import pypto.language.distributed as pld\n" + SIGNAL.format(line=line))
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("ids", [3, None])
+def test_devices_that_are_no_list(ids):
+    with pytest.raises(TypeError, match="device_ids: expects a list of numbers, not"):
+        DistributedConfig(device_ids=ids)

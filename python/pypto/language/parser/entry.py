@@ -266,7 +266,7 @@ def parse_program(code, filename="<string>") -> ir.Program:
 
 def _read(path):
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ParserSyntaxError(f"{path}: not UTF-8") from None
 

@@ -40,8 +40,12 @@ class Source:
 
 def parse_text(text, filename) -> tuple[ast.Module, Source]:
     """The tree of a text. SyntaxError as Python says it; ParserSyntaxError for what nests too deeply for Python."""
+    if not isinstance(text, str):
+        raise TypeError(f"{filename}: expects the text of a program, not a {type(text).__name__}")
     if "\0" in text:
         raise ParserSyntaxError("the text holds a null character")
+    if any("\ud800" <= each <= "\udfff" for each in text):
+        raise ParserSyntaxError("the text holds half of a character")
     try:
         return ast.parse(text, filename), Source(filename, text.splitlines())
     except SyntaxError as error:

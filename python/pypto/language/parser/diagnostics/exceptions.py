@@ -10,18 +10,25 @@ class PlacedError(Exception):
     def __init__(self, message, span=None, hint=None, note=None, source_lines=None):
         if hint is None:
             message, hint = hints.split(message)
-        self.message = message
+        self.message, hint = _short(message), hint and _short(hint)
         self.span = None if span is None else _dictionary(span)
         self.hint = hint
         self.note = note
         self.source_lines = source_lines or []
-        super().__init__(message)
+        super().__init__(self.message)
 
     def __str__(self):
         text = f"{self.message}; {self.hint}" if self.hint else self.message
         if self.span is None:
             return text
         return f"{text} ({self.span['filename']}:{self.span['begin_line']}:{self.span['begin_column']})"
+
+
+_MOST = 4000  # characters of a message: it may have a name, or a text, of the program
+
+
+def _short(text):
+    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} .. {text[-200:]}"
 
 
 def _dictionary(span):
