@@ -11,6 +11,7 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -36,6 +37,15 @@ constexpr size_t kManyLaunches = 3;
 OpResult madeBy(Value value) {
   value = throughViews(value);
   return value.getDefiningOp<top::LaunchOp>() ? cast<OpResult>(value) : OpResult();
+}
+
+/// The results of launches that make up `value`: several where a concatenation's operands are written in place.
+void eachMaker(Value value, llvm::function_ref<void(OpResult)> visit) {
+  if (OpResult made = madeBy(value))
+    return visit(made);
+  if (auto concat = throughViews(value).getDefiningOp<tensor::ConcatOp>())
+    for (Value operand : concat.getInputs())
+      eachMaker(operand, visit);
 }
 
 double bytesOf(ValueRange values) {
@@ -137,8 +147,10 @@ private:
     steps.insert(launch);
     for (size_t i = 0; i < steps.size(); ++i)
       for (Value input : cast<top::LaunchOp>(steps[i]).getInputs())
-        if (OpResult made = madeBy(input); made && (nameOf(made).empty() || nameOf(made) == name))
-          steps.insert(made.getOwner());
+        eachMaker(input, [&](OpResult made) {
+          if (nameOf(made).empty() || nameOf(made) == name)
+            steps.insert(made.getOwner());
+        });
     for (Operation *step : ArrayRef(steps.getArrayRef()).drop_front())
       if (nameOf(step) == name)
         judged.insert(step);

@@ -14,7 +14,13 @@ module attributes {pto.target_arch = "a3"} {
     %2 = top.launch @row ins(%part : tensor<1x64xf32>) outs(%init : tensor<1x64xf32>) {names = ["y"], layouts = [""], absorbed = []} -> tensor<1x64xf32>
     // A tensor of its own: the launches before made another one.
     %3 = top.launch @row ins(%2 : tensor<1x64xf32>) outs(%init : tensor<1x64xf32>) {names = ["z"], layouts = [""], absorbed = []} -> tensor<1x64xf32>
-    return %3 : tensor<1x64xf32>
+    // Launches that write the operands of a concatenation in place.
+    %a = top.launch @row ins(%3 : tensor<1x64xf32>) outs(%init : tensor<1x64xf32>) {names = [""], layouts = [""], absorbed = []} -> tensor<1x64xf32>
+    %b = top.launch @row ins(%3 : tensor<1x64xf32>) outs(%init : tensor<1x64xf32>) {names = [""], layouts = [""], absorbed = []} -> tensor<1x64xf32>
+    %both = tensor.concat dim(0) %a, %b : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+    // expected-remark @below {{takes 3 launches: no one kernel converts, rearranges and computes what it needs}}
+    %4 = top.launch @row ins(%both : tensor<2x64xf32>) outs(%init : tensor<1x64xf32>) {names = ["w"], layouts = [""], absorbed = []} -> tensor<1x64xf32>
+    return %4 : tensor<1x64xf32>
   }
 
   func.func private @row(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
