@@ -118,8 +118,9 @@ def quantised(path):
 
 
 def fed(model):
-    """Its kernels that begin with a norm, a gate, an activation or a conversion."""
-    return [name for name in launches(model) if re.match(r"k\d+_[nmhld]_k\d+_", name)]
+    """Its kernels that begin with a norm, a gate, an activation or a conversion, which has no name where it is from
+    f32."""
+    return [name for name in launches(model) if re.match(r"k\d+_([nmhld]|generic)_k\d+_", name)]
 
 
 MAKERS = [norm, gate, activation, batched, quantised]

@@ -81,6 +81,9 @@ def dense(text: str, kind: str) -> np.ndarray:
     shape, dtype = tensor_type(kind)
     if not text:
         return np.zeros(shape, dtype)
+    if text.startswith("0x"):  # the bits of what has no digits: infinities and NaN
+        bits = np.array(int(text, 16), f"u{np.dtype(dtype).itemsize}")
+        return np.ascontiguousarray(np.broadcast_to(bits.view(dtype), shape))
     return np.ascontiguousarray(np.broadcast_to(np.array(json.loads(text)).astype(dtype), shape))
 
 
