@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace pto_mlir {
@@ -45,10 +44,10 @@ bool TemporaryFile::openUnnamed() {
 }
 
 Status TemporaryFile::open() {
-  struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    return failure("write");
+  if (!isReplaceable(path)) {
+    isDirect = true;
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    return descriptor < 0 ? Status(failure("write")) : Status();
   }
   if (openUnnamed())
     return {};
@@ -91,11 +90,11 @@ bool TemporaryFile::giveName() {
 }
 
 Status TemporaryFile::commit() {
-  if (!isNamed && !giveName())
+  if (!isDirect && !isNamed && !giveName())
     return failure("write");
   int closed = ::close(descriptor);
   descriptor = -1;
-  if (closed != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+  if (closed != 0 || (!isDirect && ::rename(temporary.c_str(), path.c_str()) != 0))
     return failure("write");
   isNamed = false;
   return {};

@@ -1,4 +1,5 @@
 // Exports the trace as Chrome trace-event JSON (also read by Perfetto).
+#include "pto_mlir/Support/TemporaryFile.h"
 #include "pto_mlir/TaskRuntime/Trace.h"
 
 #include <nlohmann/json.hpp>
@@ -148,14 +149,16 @@ std::string Trace::toJson() const {
 }
 
 Status Trace::writeJson(const std::string &path) const {
-  std::string temporary = path + ".part" + std::to_string(getpid());
+  bool replaces = isReplaceable(path);
+  std::string temporary = replaces ? path + ".part" + std::to_string(getpid()) : path;
   std::ofstream file(temporary, std::ios::binary);
   if (!file)
     return Failure{path + ": cannot be written"};
   TraceWriter(*this, file).write();
   file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
+  if (!file || (replaces && std::rename(temporary.c_str(), path.c_str()) != 0)) {
+    if (replaces)
+      std::remove(temporary.c_str());
     return Failure{path + ": cannot be written"};
   }
   return {};

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -195,9 +196,32 @@ def table(
 def existing(path: str, what: str) -> Path:
     """The path of a readable file, or a UserError that names the option."""
     file = Path(path)
+    if file.is_dir():
+        raise UserError(f"{path or repr(path)}: {what}: expects a file, got a directory")
     if not file.is_file():
         raise UserError(f"{path}: {what}: no such file")
     return file
+
+
+def existing_mlir(path: str, what: str) -> Path:
+    """The path of a text that may be what model_transform wrote. The parser would report a line of any other file."""
+    file = existing(path, what)
+    with file.open("rb") as data:
+        head = data.read(4096)
+    if head[:4] != b"ML\xefR" and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
+        raise UserError(f"{path}: {what}: expects the .mlir that model_transform wrote, got a binary file")
+    return file
+
+
+def writable(path: str | Path, what: str = "") -> None:
+    """Raises before long work begins where a file cannot be written."""
+    where, folder = f"{str(path) or repr(str(path))}: {what and what + ': '}cannot write: ", Path(path).parent
+    if Path(path).is_dir():
+        raise UserError(f"{where}is a directory")
+    if not folder.is_dir():
+        raise UserError(f"{where}there is no directory {str(folder)!r}")
+    if not os.access(path if Path(path).exists() and not Path(path).is_file() else folder, os.W_OK):
+        raise UserError(f"{where}permission denied")
 
 
 def printable(text: object) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
-import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from . import cli
 from .errors import UserError
 
 
 def load(path: str | Path) -> dict[str, np.ndarray]:
     """All tensors of an .npz, by name. Objects (pickles) are refused."""
     with _opened(path) as data:
-        return {name: data[name] for name in data.files}
+        tensors = {name: data[name] for name in data.files}
+        for name, tensor in tensors.items():
+            if not isinstance(tensor, np.ndarray):  # numpy gives other members of the archive as bytes
+                raise UserError(f"{path}: not a readable .npz: {name!r} is not an .npy tensor")
+        return tensors
 
 
 def names(path: str | Path) -> list[str]:
@@ -36,16 +41,28 @@ def _opened(path: str | Path):
         raise UserError(f"{path}: no such file") from None
     except AttributeError:
         raise UserError(f"{path}: expects an .npz with named tensors, got a single .npy tensor") from None
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
-        raise UserError(f"{path}: not a readable .npz: {str(error).splitlines()[0]}") from None
+    except MemoryError:
+        raise UserError(f"{path}: its tensors do not fit into memory") from None
+    except UserError:
+        raise
+    except Exception as error:  # of zipfile, zlib, numpy and, for a bad header, Python's parser and tokenizer
+        if isinstance(error, OSError) and error.filename:
+            raise
+        reason = str(error).splitlines() or [type(error).__name__]
+        raise UserError(f"{path}: not a readable .npz: {reason[0]}") from None
 
 
 def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
     """Writes an .npz under a temporary name and renames it, so that a failure leaves nothing behind. Strings become
     numpy's text type, which a file holds without pickles."""
-    path = Path(path)
     tensors = {name: _text(name, tensor) for name, tensor in tensors.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=path.name, suffix=".tmp")
+    cli.writable(path)
+    # A link stays one, and a device is written to, not replaced.
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        path.write_bytes(_bytes(tensors))
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, **tensors)  # type: ignore[arg-type]  # a tensor's name may be any text
@@ -54,6 +71,12 @@ def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _bytes(tensors: dict[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **tensors)  # type: ignore[arg-type]
+    return file.getvalue()
 
 
 def _text(name: str, tensor: np.ndarray) -> np.ndarray:

@@ -45,7 +45,7 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
     except UserError:
         raise
     except Exception as error:  # onnxruntime's exceptions have no common base class
-        raise UserError(f"{path}: onnxruntime: {str(error).splitlines()[0]}") from None
+        raise UserError(f"{path}: onnxruntime: {' '.join(str(error).split())}") from None
 
 
 def constants(path: str | Path, inputs: Iterable[str]) -> dict[str, str]:

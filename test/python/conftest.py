@@ -104,3 +104,35 @@ def command(capfd):
         return code, out, err
 
     return run
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A convolution and a Relu."""
+    rng = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="first"),
+        helper.make_node("Relu", ["c"], ["y"], name="second"),
+    ]
+    return save_model(
+        tmp_path / "small.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])], [weight(rng, "w", 4, 3, 3, 3)]
+    )
+
+
+def one_line(err: str, *words: str):
+    assert len(err.strip().splitlines()) == 1, err
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err, err
+
+
+@pytest.fixture
+def deployed(command, tmp_path, small):
+    """`small` as a .pmodel, with its .mlir and weights beside it."""
+    from pto_mlir.tools import model_deploy, model_transform
+
+    mlir, model = tmp_path / "good.mlir", tmp_path / "good.pmodel"
+    assert command(model_transform, "--model_name", "m", "--model_def", small, "--mlir", mlir)[0] == 0
+    code, out, err = command(model_deploy, "--mlir", mlir, "--model", model)
+    assert code == 0, err
+    return model

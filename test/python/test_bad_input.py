@@ -5,7 +5,7 @@ import json
 import numpy as np
 import onnx
 import pytest
-from conftest import save_model, weight
+from conftest import one_line, save_model, weight
 from onnx import helper
 from pto_mlir import npz
 from pto_mlir.errors import UserError
@@ -26,26 +26,6 @@ def transform(command, tmp_path):
         return code, err
 
     return run
-
-
-@pytest.fixture
-def small(tmp_path):
-    """A convolution and a Relu."""
-    rng = np.random.default_rng(0)
-    nodes = [
-        helper.make_node("Conv", ["x", "w"], ["c"], name="first"),
-        helper.make_node("Relu", ["c"], ["y"], name="second"),
-    ]
-    return save_model(
-        tmp_path / "small.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])], [weight(rng, "w", 4, 3, 3, 3)]
-    )
-
-
-def one_line(err: str, *words: str):
-    assert len(err.strip().splitlines()) == 1, err
-    assert "Traceback" not in err
-    for word in words:
-        assert word in err, err
 
 
 def test_good_input_passes(transform, small):
@@ -206,15 +186,6 @@ def test_zero_channels(transform, tmp_path):
     code, err = transform(file)
     assert code == 1
     one_line(err, "empty_one")
-
-
-@pytest.fixture
-def deployed(command, tmp_path, small):
-    mlir, model = tmp_path / "good.mlir", tmp_path / "good.pmodel"
-    assert command(model_transform, "--model_name", "m", "--model_def", small, "--mlir", mlir)[0] == 0
-    code, out, err = command(model_deploy, "--mlir", mlir, "--model", model)
-    assert code == 0, err
-    return model
 
 
 def runner(command, model, tmp_path, feed):

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,18 @@ TEST_F(TemporaryFileTest, LeavesNothingBehindAKilledProcess) {
     GTEST_SKIP() << "the file system has no O_TMPFILE";
   ::close(unnamed);
   EXPECT_EQ(numFiles(), 0u);
+}
+
+TEST_F(TemporaryFileTest, WritesToPipesInPlace) {
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(writeFile(path, "abc", 3));
+  char text[4] = {};
+  EXPECT_EQ(::read(reader, text, sizeof(text)), 3);
+  EXPECT_STREQ(text, "abc");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(path)) << "a pipe is not replaced by a file";
+  EXPECT_EQ(numFiles(), 1u);
 }
 
 TEST_F(TemporaryFileTest, NamesTheFileInErrors) {

@@ -5,11 +5,22 @@
 #include "pto_mlir/Support/Result.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace pto_mlir {
 
-/// Writes a temporary file in the folder of `path` and renames it to `path` on `commit`. Where the file system supports
+/// Whether a new file may take the place of `path`: a regular file or nothing is there. A device or a pipe is written
+/// to instead.
+inline bool isReplaceable(const std::string &path) {
+  std::error_code ignored;
+  auto type = std::filesystem::status(path, ignored).type();
+  return type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+}
+
+/// Writes a temporary file in the folder of `path` and renames it to `path` on `commit`; what is not replaceable is
+/// written to at once. Where the file system supports
 /// O_TMPFILE the file is unnamed until then, so that a killed process leaves none behind; elsewhere it is named
 /// `<path>.tmp<pid>`.
 class TemporaryFile {
@@ -39,7 +50,8 @@ private:
 
   std::string path, temporary;
   int descriptor = -1;
-  bool isNamed = false; ///< `temporary` exists
+  bool isNamed = false;  ///< `temporary` exists
+  bool isDirect = false; ///< `path` itself is written
   uint64_t written = 0;
 };
 

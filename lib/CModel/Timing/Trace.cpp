@@ -1,4 +1,5 @@
 #include "Timing/Trace.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,17 +13,20 @@ double rounded(double microseconds) { return std::round(microseconds * 1e4) / 1e
 } // namespace
 
 std::unique_ptr<Trace> Trace::create(const std::string &path) {
-  std::FILE *file = std::fopen((path + ".part").c_str(), "w");
+  std::string part = isReplaceable(path) ? path + ".part" : path;
+  std::FILE *file = std::fopen(part.c_str(), "w");
   if (!file)
     return nullptr;
   std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file);
-  return std::unique_ptr<Trace>(new Trace(file, path));
+  return std::unique_ptr<Trace>(new Trace(file, std::move(part), path));
 }
 
 Trace::~Trace() {
   std::fputs("\n]}\n", file);
-  std::string part = path + ".part";
-  if (std::fclose(file) == 0)
+  bool isWritten = std::fclose(file) == 0;
+  if (part == path)
+    return;
+  if (isWritten)
     std::rename(part.c_str(), path.c_str());
   else
     std::remove(part.c_str());

@@ -23,14 +23,15 @@ public:
             const nlohmann::ordered_json &arguments);
 
 private:
-  Trace(std::FILE *file, std::string path) : file(file), path(std::move(path)) {}
+  Trace(std::FILE *file, std::string part, std::string path)
+      : file(file), part(std::move(part)), path(std::move(path)) {}
   void event(const nlohmann::ordered_json &fields); // on a line of its own
   unsigned number(std::map<std::string, unsigned> &numbers, const std::string &name) {
     return numbers.emplace(name, numbers.size() + 1).first->second;
   }
 
   std::FILE *file;
-  std::string path;
+  std::string part, path; // where it is written, and where it belongs; one for a device or a pipe
   bool first = true;
   std::map<std::string, unsigned> processes, threads;
 };

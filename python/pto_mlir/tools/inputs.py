@@ -57,5 +57,15 @@ def load_inputs(
             continue
         if value.dtype.kind != np.dtype(dtype).kind and not (value.dtype.kind in "iu" and np.dtype(dtype).kind in "iu"):
             raise UserError(f"{text}: input {name!r} has type {value.dtype}, the model expects {dtype}")
-        feed[name] = np.asarray(value.astype(dtype, copy=False), order="C")
+        feed[name] = np.asarray(_converted(value, np.dtype(dtype), f"{text}: input {name!r}"), order="C")
     return feed
+
+
+def _converted(value: np.ndarray, kind: np.dtype, what: str) -> np.ndarray:
+    """The values in another type of the same kind; an error where one is outside its range."""
+    with np.errstate(over="ignore"):
+        result = value.astype(kind, copy=False)
+    lost = result != value if kind.kind in "iu" else np.isinf(result) & np.isfinite(value)
+    if kind.kind in "iuf" and lost.any():
+        raise UserError(f"{what} holds {value[lost].flat[0]}, the model's type {kind} does not")
+    return result

@@ -91,7 +91,8 @@ def deploy(argv) -> int:
         raise UserError(f"--num_core: expects 1 to {blocks}, got {args.num_core}")
     if args.test_reference and not args.test_input:
         raise UserError("--test_reference needs --test_input")
-    cli.existing(args.mlir, "--mlir")
+    cli.existing_mlir(args.mlir, "--mlir")
+    cli.writable(args.model, "--model")
     if args.test_input:
         check_readable(args.test_input)
     if args.test_reference:

@@ -117,6 +117,9 @@ def run_model(argv) -> int:
         )
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
+    for option in ("output", "profile", "trace"):
+        if name := getattr(args, option):
+            cli.writable(name, f"--{option}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
@@ -150,6 +153,7 @@ def run_model(argv) -> int:
         from .. import compiler
         from ..state import inputs_of
 
+        cli.existing_mlir(args.model, "--model")
         net = compiler.describe(str(path))
         feed = load_inputs(args.input, inputs_of(net), Preprocess(**net["preprocess"]))
         values = compiler.interpret(str(path), feed, args.dump_all_tensors)

@@ -103,6 +103,9 @@ def transform(argv) -> int:
     values = input_values.parse(args.input_values)
     shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
     cli.existing(args.model_def, "--model_def")
+    cli.writable(args.mlir, "--mlir")
+    if args.test_result:
+        cli.writable(args.test_result, "--test_result")
     if args.test_input:
         check_readable(args.test_input)
     if args.resize_dims and len(args.resize_dims) != 2:
