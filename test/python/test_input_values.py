@@ -71,6 +71,8 @@ def test_known_values_are_no_inputs(model, command):
         (["rate=16000", "width=3"], "the model has no input 'width'; there are 'rate', 'x', 'shape'"),
         (["rate=1.5"], "input 'rate' has type int64, 1.5 has not"),
         (["rate=[16000]"], "input 'rate' has 0 dimensions in the model, its value 1"),
+        (["shape=[1,2,3]"], "input 'shape' has shape [2] in the model, its value [3]"),
+        (["shape=[]"], "input 'shape' has shape [2] in the model, its value [0]"),
         (["rate=1", "rate=2"], "each name once, got 'rate=2'"),
         (["rate"], "got 'rate'"),
         (["rate=sixteen"], "got 'rate=sixteen'"),

@@ -3,6 +3,7 @@
 #include "Names.h"
 #include "TensorDecoder.h"
 #include <functional>
+#include <llvm/ADT/StringExtras.h>
 
 using namespace mlir;
 
@@ -52,6 +53,26 @@ bool Importer::importInitializers() {
   return errors.empty() && importInputValues();
 }
 
+static bool isFixed(const ::onnx::TensorShapeProto::Dimension &dim) {
+  return dim.has_dim_value() && dim.dim_value() >= 0;
+}
+
+/// A shape as text: "[1, 3, ?, ?]".
+static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
+  std::string text = "[";
+  for (const auto &dim : shape.dim())
+    text += (text.size() > 1 ? ", " : "") + (isFixed(dim) ? std::to_string(dim.dim_value()) : "?");
+  return text + "]";
+}
+
+/// Whether extents are those of a shape of the same rank, as far as it fixes them.
+template <typename Extents> static bool fits(const Extents &extents, const ::onnx::TensorShapeProto &shape) {
+  return llvm::all_of(llvm::zip_equal(extents, shape.dim()), [](const auto &pair) {
+    const auto &[extent, dim] = pair;
+    return !isFixed(dim) || dim.dim_value() == extent;
+  });
+}
+
 bool Importer::importInputValues() {
   const auto &list = file.model().graph().input();
   for (const auto &entry : options.inputValues) {
@@ -66,6 +87,10 @@ bool Importer::importInputValues() {
                type.has_shape() && type.shape().dim_size() != tensor.dims_size()) {
       report("--input_values: input '" + name + "' has " + Twine(type.shape().dim_size()) +
              " dimensions in the model, its value " + Twine(tensor.dims_size()));
+    } else if (type.has_shape() && !fits(tensor.dims(), type.shape())) {
+      report("--input_values: input '" + name + "' has shape " + shapeText(type.shape()) +
+             " in the model, its value [" +
+             llvm::join(llvm::map_range(tensor.dims(), [](int64_t dim) { return std::to_string(dim); }), ", ") + "]");
     } else {
       tensor.set_name(name);
       importInitializer(tensor, tensor.raw_data(), /*isMapped=*/false);
@@ -92,15 +117,6 @@ bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef ra
   return true;
 }
 
-// A shape as text: "[1, 3, ?, ?]".
-static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
-  std::string text = "[";
-  for (const auto &dim : shape.dim())
-    text += (text.size() > 1 ? ", " : "") +
-            (dim.has_dim_value() && dim.dim_value() >= 0 ? std::to_string(dim.dim_value()) : "?");
-  return text + "]";
-}
-
 std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input, const InputShape *given,
                                                          const StatePair *state) {
   const auto &tensor = input.type().tensor_type();
@@ -118,7 +134,7 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
   SmallVector<std::string> &names = dimNames.emplace_back();
   for (size_t i = 0; i < rank; ++i) {
     const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
-    bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+    bool fixed = dim && isFixed(*dim);
     const auto *number = given ? std::get_if<int64_t>(&(*given)[i]) : nullptr;
     const auto *named = given ? std::get_if<std::string>(&(*given)[i]) : nullptr;
     if (named && fixed)
