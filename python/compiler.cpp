@@ -120,6 +120,11 @@ nb::dict describe(const std::string &mlirFile) {
 /// A tensor passed between numpy and the compiler: name, numpy type name, shape, data.
 using TensorTuple = std::tuple<std::string, std::string, std::vector<int64_t>, nb::bytes>;
 
+/// What this machine's CPU has no code for: types that only engines and the host program compute in.
+struct NotForThisCPU : CompileError {
+  using CompileError::CompileError;
+};
+
 std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vector<TensorTuple> &feed, bool allTensors) {
   std::vector<HostTensor> inputs;
   inputs.reserve(feed.size());
@@ -129,8 +134,10 @@ std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vecto
   std::optional<std::vector<HostTensor>> outputs;
   {
     nb::gil_scoped_release unlocked;
-    if (auto interpreter = TopJIT::load(mlirFile, allTensors, errors))
-      outputs = interpreter->run(inputs, errors);
+    auto interpreter = TopJIT::load(mlirFile, allTensors, errors);
+    if (!interpreter)
+      throw NotForThisCPU(errors.empty() ? "" : escapeNonUtf8(errors.front()));
+    outputs = interpreter->run(inputs, errors);
   }
   if (!outputs)
     fail(errors);
@@ -152,6 +159,7 @@ void checkProcessor(const std::string &name) {
 
 NB_MODULE(_compiler, m) {
   nb::exception<CompileError> compileError(m, "CompileError");
+  nb::exception<NotForThisCPU> notForThisCPU(m, "NotForThisCPU", compileError);
   m.def("transform", &transform);
   defineKernels(m);
   m.def("deploy", &deploy);

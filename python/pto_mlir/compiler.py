@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
-from .errors import UserError
+from .errors import NotForThisCPU, UserError
 from .functions import import_with_bodies
 from .input_values import serialized
-from .state import POSITION, NetState, presents, split
+from .state import POSITION, NetState, presents, run_session, split
 
 
 def _native():
@@ -29,6 +31,8 @@ def _call(function, *args):
             raise UserError(f"{text.encode('utf-8', 'surrogateescape')!r}: the name is not UTF-8 text; rename the file")
     try:
         return getattr(native, function)(*args)
+    except native.NotForThisCPU as error:
+        raise NotForThisCPU(str(error)) from None
     except native.CompileError as error:
         raise UserError(str(error)) from None
     except UnicodeDecodeError as error:
@@ -85,7 +89,8 @@ def describe(mlir) -> dict:
 
 def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
     """Runs a top .mlir on the CPU through convert-top-to-linalg and MLIR's execution engine. A net with state takes and
-    gives the rows that exist, as the ONNX model does."""
+    gives the rows that exist, as the ONNX model does. NotForThisCPU where it computes in types that only engines and
+    the host program have: casts of unsigned integers, for instance."""
     net = describe(mlir)
     feed, states, position = split(net, feed)
     feed = feed | states | ({POSITION: np.array([position], np.int32)} if net["has_position"] else {})
@@ -93,6 +98,16 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
     results = _call("interpret", mlir, tensors, all_tensors)
     values = {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
     return presents(net, values, position)
+
+
+def simulate(mlir, feed: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[str]]:
+    """All tensors of a top .mlir, computed on the cmodel in F32, and the names of those that became part of others."""
+    from .runtime import InferenceSession
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "m.pmodel"
+        absorbed = deploy(mlir, str(model), "F32", next(iter(processors())), 1, True)["absorbed"]
+        return run_session(InferenceSession(model), describe(mlir), feed, True), absorbed
 
 
 def processors() -> dict[str, int]:

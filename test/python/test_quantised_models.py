@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import compiler
 from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_transform
 
 RNG = np.random.default_rng(11)
 X = RNG.standard_normal((2, 64, 9, 7)).astype(np.float32)
@@ -87,3 +88,56 @@ def test_narrowed(name, mode, processor, tmp_path):
     differences = np.abs(got - want)
     assert differences.max() <= 1.001 * steps * step
     assert mode != "F32" or (differences > 0.01 * step).mean() < 1e-3
+
+
+@pytest.mark.parametrize("name", ["qlinear", "pairs"])
+def test_every_tensor_is_compared(command, name, tmp_path):
+    """This machine's CPU has no code for unsigned integers of the module; the cmodel has."""
+    make, feed, opset = CASES[name]
+    g = Graph(opset)
+    g.save(tmp_path / "m.onnx", feed, make(g, name)[0])
+    np.savez(tmp_path / "x.npz", x=feed)
+    options = ["--test_input", tmp_path / "x.npz", "--test_result", tmp_path / "r.npz", "--debug"]
+    code, out, err = command(
+        model_transform,
+        "--model_name",
+        "m",
+        "--model_def",
+        tmp_path / "m.onnx",
+        "--mlir",
+        tmp_path / "m.mlir",
+        *options,
+    )
+    assert code == 0 and " 0 lost" in out, out + err
+    assert "cmodel against onnxruntime" in out
+    assert {node.output[0] for node in g.nodes} <= set(np.load(tmp_path / "r.npz"))
+
+
+def test_images_of_bytes_are_compared(command, tmp_path):
+    """Their cast is the first op; a division of i64 is the host's."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["x"], ["i"], to=TensorProto.INT64),
+        helper.make_node("Div", ["i", "seven"], ["q"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 3, 4, 5])]
+    outputs = [
+        helper.make_tensor_value_info("f", TensorProto.FLOAT, [1, 3, 4, 5]),
+        helper.make_tensor_value_info("q", TensorProto.INT64, [1, 3, 4, 5]),
+    ]
+    constants = [numpy_helper.from_array(np.array(7), "seven")]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=RNG.integers(0, 256, (1, 3, 4, 5)).astype(np.uint8))
+    options = ["--test_input", tmp_path / "x.npz"]
+    code, out, err = command(
+        model_transform,
+        "--model_name",
+        "m",
+        "--model_def",
+        tmp_path / "m.onnx",
+        "--mlir",
+        tmp_path / "m.mlir",
+        *options,
+    )
+    assert code == 0 and "passed" in out, out + err
