@@ -279,6 +279,21 @@ def test_bad_ranges(tmp_path, capfd, dynamic, message):
     assert not (tmp_path / "m.mlir").exists()
 
 
+@pytest.mark.parametrize(
+    "dynamic, said",
+    [
+        ("batch=4|8", "size 'batch': 4, 8, each in kernels of its own"),
+        ("batch=2..11", "size 'batch': 2, 3, .. 11 (10 sizes), each in kernels of its own"),
+        ("batch=4", None),
+    ],
+)
+def test_what_is_enumerated_is_said(tmp_path, capfd, dynamic, said):
+    perceptron(tmp_path / "m.onnx")
+    assert transform(tmp_path, dynamic) == 0
+    out = capfd.readouterr().out
+    assert said in out if said else "size '" not in out
+
+
 def test_what_is_bounded_is_said(tmp_path, capfd):
     perceptron(tmp_path / "m.onnx")
     assert transform(tmp_path, "batch=4:64:4") == 0

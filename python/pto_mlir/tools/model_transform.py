@@ -98,6 +98,13 @@ def run_module(mlir, feed, progress):
             return *compiler.simulate(mlir, feed), "cmodel against onnxruntime"
 
 
+def _listed(values: list[int]) -> str:
+    """Sizes in order; of many the first and the last."""
+    if len(values) > 8:
+        return f"{values[0]}, {values[1]}, .. {values[-1]} ({len(values)} sizes)"
+    return ", ".join(map(str, values))
+
+
 def transform(argv) -> int:
     args = parser().parse_args(argv)
     if not args.mlir.endswith(".mlir"):
@@ -162,6 +169,9 @@ def transform(argv) -> int:
     for name, (least, greatest, multiple) in summary["bounded"].items():
         step = f" in multiples of {multiple}" if multiple != 1 else ""
         print(cli.printable(f"  size '{name}': {least} to {greatest}{step}, known at run time"))
+    for name, several in sizes.items():
+        if len(several) > 1 and name not in summary["bounded"]:
+            print(cli.printable(f"  size '{name}': {_listed(several)}, each in kernels of its own"))
     for remark in summary["remarks"]:
         print(cli.printable(f"  remark: {remark}"))
     if not args.test_input:
