@@ -320,6 +320,12 @@ def test_readers_of_a_growing_state_must_know_its_length(tmp_path):
     del softmax.attribute[:]
     with pytest.raises(UserError, match="reads 'h0.scaled', a state whose rows are counted at run time; Relu"):
         build(tmp_path, model, PAIRS, 8)
+    softmax.op_type = "Where"  # the mask of exporters, a constant for one length
+    softmax.input[:] = ["allowed", softmax.input[0], "least"]
+    for name, value in (("allowed", np.ones((1, 1, 1, 8), bool)), ("least", np.float32(-3.4e38))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(value), name))
+    with pytest.raises(UserError, match="reads 'h0.scaled', .* Where does not .* give the mask as an input that is ad"):
+        build(tmp_path, model, PAIRS, 8)
     model = decoder(1, 16, 2, 8, 8)
     model.graph.node.append(onnx.helper.make_node("Shape", ["past_key_values.0.key"], ["more"]))
     model.graph.output.append(info("more", onnx.TensorProto.INT64, [4]))

@@ -93,8 +93,9 @@ LogicalResult Importer::checkReader(const ::onnx::NodeProto &node, const Twine &
   auto refuse = [&](const std::string &name) {
     reportNode(node, opsetOf(node).value_or(0),
                "reads '" + name + "', a state whose rows are counted at run time; " + op +
-                   " does not take their number. Attention does; leave the pair out of --state, or give what is "
-                   "computed of its length as an input");
+                   " does not take their number. Attention does; leave the pair out of --state, or " +
+                   (node.op_type() == "Where" ? "give the mask as an input that is added"
+                                              : "give what is computed of its length as an input"));
     return failure();
   };
   bool isAttention = node.op_type() == "Attention" && node.domain().empty();
