@@ -99,11 +99,14 @@ def _array(name: str, value) -> np.ndarray:
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 
-def _text(value) -> np.ndarray | None:
+def _text(name: str, value) -> np.ndarray | None:
     """An input of strings, which is str or bytes or an array of them; None for others."""
     array = value if isinstance(value, np.ndarray) else np.array(value, object)
     if array is not value and not (array.size and all(isinstance(text, str | bytes) for text in array.flat)):
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:  # lists of unequal lengths
+            raise InvalidArgument(f"input '{name}': {error}") from None
     return array if array.dtype.kind in "OUST" else None
 
 
@@ -249,7 +252,7 @@ class InferenceSession:
             raise InvalidArgument(f"the feed must map input names to arrays, got {type(feed).__name__}")
         texts, pairs = [], []
         for name, value in feed.items():
-            if (array := _text(value)) is not None:
+            if (array := _text(str(name), value)) is not None:
                 texts.append(_strings(str(name), array))
             else:
                 pairs.append((str(name), _array(str(name), value)))
@@ -286,9 +289,7 @@ class State:
     def truncate(self, position: int) -> None:
         """Goes back to `position`, at most the present one; later runs write what is behind it again. With tensors
         that every run replaces, only 0 and the present position are allowed."""
-        if not isinstance(position, int) or position < 0:
-            raise InvalidArgument(f"position: expects an integer that is not negative, got {position!r}")
-        _call(self._state.truncate, position)
+        _call(self._state.truncate, _checked(position))
 
     def reset(self) -> None:
         """Position 0, and every tensor its initial value."""
@@ -318,7 +319,13 @@ class State:
 
     def assign(self, tensors: Mapping[str, np.ndarray], position: int) -> None:
         """Sets every tensor and the position; a failure changes nothing."""
-        _call(self._state.assign, [(name, _array(name, value)) for name, value in tensors.items()], position)
+        _call(self._state.assign, [(name, _array(name, value)) for name, value in tensors.items()], _checked(position))
+
+
+def _checked(position: int) -> int:
+    if not isinstance(position, int | np.integer) or not 0 <= position < 2**63:
+        raise InvalidArgument(f"position: expects an integer that is not negative, got {position!r}")
+    return int(position)
 
 
 def _call(function, *args):

@@ -175,6 +175,10 @@ def test_errors_of_runs(small, tmp_path):
     tensors = state.tensors()
     with pytest.raises(InvalidArgument, match="has room for 48 positions, got 49"):
         state.assign(tensors, 49)
+    with pytest.raises(InvalidArgument, match="expects an integer that is not negative, got -1"):
+        state.assign(tensors, -1)
+    with pytest.raises(InvalidArgument, match="input 'input_ids': .*inhomogeneous"):
+        session.run(None, {**feed, "input_ids": [[1], [2, 3]]}, state)
     state.assign(tensors, CONTEXT)
     with pytest.raises(RuntimeFailure, match="has 48 positions, this run adds 1, and there is room for 48"):
         session.run(None, feed, state)
