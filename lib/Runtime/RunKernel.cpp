@@ -57,7 +57,8 @@ Result<std::unique_ptr<KernelSession>> KernelSession::open(const std::string &mo
 Status KernelSession::run(std::span<const KernelMemory> memory, const std::vector<int64_t> &scalars, uint32_t blocks) {
   if (memory.size() != desc.numArgs)
     return Failure{"kernel '" + desc.name + "' takes " + std::to_string(desc.numArgs) + " arguments, got " +
-                   std::to_string(memory.size())};
+                   std::to_string(memory.size()) +
+                   (scalars.empty() ? "" : "; numbers are counted apart: " + std::to_string(scalars.size()))};
   std::lock_guard lock(mutex);
   std::vector<DeviceBuffer> buffers;
   std::vector<pto_arg> arguments;
