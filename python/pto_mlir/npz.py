@@ -33,6 +33,9 @@ def names(path: str | Path) -> list[str]:
 @contextmanager
 def _opened(path: str | Path):
     try:
+        with open(path, "rb") as file:
+            if not file.read(6).startswith((b"PK", b"\x93NUMPY")):  # numpy would take it for a pickle
+                raise UserError(f"{path}: not a readable .npz: it does not begin as a zip archive")
         with np.load(path, allow_pickle=False) as data:
             if isinstance(data, np.ndarray):
                 raise UserError(f"{path}: expects an .npz with named tensors, got a single .npy tensor")

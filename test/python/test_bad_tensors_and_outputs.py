@@ -15,7 +15,7 @@ from onnx import helper
 from pto_mlir import npz
 from pto_mlir.errors import UserError
 from pto_mlir.tools import model_deploy, model_runner, model_transform
-from pto_mlir.tools.native import _program
+from pto_mlir.tools.native import _program, program_output
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,7 @@ def _header(shape):
     "member, content, word",
     [
         ("x.npy", "hello", "'x' is not an .npy tensor"),
+        ("", b"", "does not begin as a zip archive"),
         ("x", "hello", "'x' is not an .npy tensor"),
         ("x.npy", _header("(1, 3, 8")[:60], "not a readable .npz"),
         ("x.npy", _header("(1, 3, 8"), "not a readable .npz"),
@@ -62,8 +63,11 @@ def _header(shape):
     ],
 )
 def test_archives_with_other_members(command, deployed, tmp_path, member, content, word):
-    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
-        archive.writestr(member, content)
+    if member:
+        with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
+            archive.writestr(member, content)
+    else:
+        (tmp_path / "bad.npz").write_bytes(deployed.read_bytes())
     out = tmp_path / "out.npz"
     code, _, err = command(model_runner, "--model", deployed, "--input", tmp_path / "bad.npz", "--output", out)
     assert code == 1 and not out.exists()
@@ -116,6 +120,39 @@ def test_outputs_are_checked_before_the_work(command, deployed, small, tmp_path)
         assert code == 1 and not out, out
         one_line(err, f"{path}: {option}: cannot write: {reason}")
         assert set(os.listdir(tmp_path)) == before
+
+
+def test_one_of_several_nets(command, deployed, tmp_path):
+    mlir, other, both = deployed.with_suffix(".mlir"), tmp_path / "other.pmodel", tmp_path / "both.pmodel"
+    mlir.write_text(mlir.read_text().replace("module @m ", "module @n "))
+    assert command(model_deploy, "--mlir", mlir, "--model", other)[0] == 0
+    program_output("pmodel_tool", ["--combine", str(deployed), "--combine", str(other), "-o", str(both)])
+    npz.save(tmp_path / "x.npz", {"x": np.ones((1, 3, 8, 8), np.float32)})
+    line = [model_runner, "--input", tmp_path / "x.npz", "--output"]
+    code, _, err = command(*line, tmp_path / "o.npz", "--model", both)
+    assert code == 1
+    one_line(err, "choose one of 'm', 'n'")
+    code, _, err = command(*line, tmp_path / "o.npz", "--model", both, "--net", "k")
+    assert code == 1
+    one_line(err, "'k'")
+    code, _, err = command(*line, tmp_path / "o.npz", "--model", mlir, "--net", "n")
+    assert code == 1
+    one_line(err, "--net: only a .pmodel has several nets")
+    for name, model, more in (("a", deployed, []), ("b", both, ["--net", "m"]), ("c", both, ["--net", "n"])):
+        code, _, err = command(*line, tmp_path / f"{name}.npz", "--model", model, *more)
+        assert code == 0, err
+    expected = npz.load(tmp_path / "a.npz")["y"]
+    for name in "bc":
+        np.testing.assert_array_equal(npz.load(tmp_path / f"{name}.npz")["y"], expected)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", "a\0"])
+def test_models_named_as_paths(command, small, tmp_path, name):
+    npz.save(tmp_path / "x.npz", {"x": np.zeros((1, 3, 8, 8), np.float32)})
+    line = ["--model_name", name, "--model_def", small, "--mlir", tmp_path / "m.mlir", "--test_input"]
+    code, out, err = command(model_transform, *line, tmp_path / "x.npz")
+    assert code == 1 and not out and not (tmp_path / "m.mlir").exists()
+    one_line(err, "--model_name: expects a name", repr(name))
 
 
 def test_pipes_and_links_stay(command, deployed, tmp_path):

@@ -16,6 +16,7 @@ def parser() -> cli.Parser:
     p = cli.Parser(PROG, "Runs a model on inputs and writes its outputs.")
     p.add_argument("--model", required=True, help=".pmodel, .mlir or .onnx")
     p.add_argument("--input", required=True, help=".npz with the inputs by name")
+    p.add_argument("--net", default="", help="which net of a .pmodel that has several")
     p.add_argument("--output", default="_output.npz", help=".npz with the outputs by name")
     p.add_argument("--dump_all_tensors", action="store_true", help="also write every named tensor that the model keeps")
     p.add_argument("--device", default="cmodel", help="cmodel, or the path of a device plug-in")
@@ -115,6 +116,8 @@ def run_model(argv) -> int:
             f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs "
             f"launches in order"
         )
+    if args.net and path.suffix != ".pmodel":
+        raise UserError(f"--net: only a .pmodel has several nets, got {path}")
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     for option in ("output", "profile", "trace"):
@@ -129,6 +132,7 @@ def run_model(argv) -> int:
             device=args.device,
             threads=args.threads,
             mode=mode,
+            net=args.net,
             trace=bool(args.profile) or args.mode == "timing",
             blocks=args.blocks,
         )

@@ -109,6 +109,8 @@ def transform(argv) -> int:
     args = parser().parse_args(argv)
     if not args.mlir.endswith(".mlir"):
         raise UserError(f"--mlir: expects a name that ends in .mlir, got {args.mlir}")
+    if not args.model_name or "/" in args.model_name or "\0" in args.model_name:
+        raise UserError(f"--model_name: expects a name, of which files are named too, got {args.model_name!r}")
     if args.test_result and not args.test_input:
         raise UserError("--test_result needs --test_input")
     if args.test_input and args.kernels:
