@@ -71,8 +71,10 @@ def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
             np.savez(file, **tensors)  # type: ignore[arg-type]  # a tensor's name may be any text
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):  # a full disk, which names no file, or else the temporary one
+            raise UserError(f"{path}: cannot write: {error.strerror or error}") from None
         raise
 
 

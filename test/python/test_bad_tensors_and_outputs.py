@@ -1,6 +1,7 @@
 """Tensors, weights and .pmodels that are damaged or of another kind, and outputs that cannot be written: one clear line
 before any work, and nothing is left behind."""
 
+import errno
 import json
 import os
 import subprocess
@@ -153,6 +154,16 @@ def test_models_named_as_paths(command, small, tmp_path, name):
     code, out, err = command(model_transform, *line, tmp_path / "x.npz")
     assert code == 1 and not out and not (tmp_path / "m.mlir").exists()
     one_line(err, "--model_name: expects a name", repr(name))
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(UserError, match="o.npz: cannot write: No space left on device"):
+        npz.save(tmp_path / "o.npz", {"x": np.zeros(3)})
+    assert not os.listdir(tmp_path)
 
 
 def test_pipes_and_links_stay(command, deployed, tmp_path):
