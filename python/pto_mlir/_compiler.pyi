@@ -13,6 +13,7 @@ _Body = tuple[str, list[int], list[int], list[int]]
 _Kernel = tuple[list[_Shape], list[_Shape], list[tuple[dict[str, _Body], list[int], list[int]]]]
 
 class CompileError(Exception): ...
+class NotForThisCPU(CompileError): ...
 
 def transform(
     model_file: str,
