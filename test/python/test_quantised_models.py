@@ -90,24 +90,20 @@ def test_narrowed(name, mode, processor, tmp_path):
     assert mode != "F32" or (differences > 0.01 * step).mean() < 1e-3
 
 
+def transformed(command, folder, x, *options):
+    """model_transform of m.onnx in `folder` with input `x`."""
+    np.savez(folder / "x.npz", x=x)
+    names = ["--model_name", "m", "--model_def", folder / "m.onnx", "--mlir", folder / "m.mlir"]
+    return command(model_transform, *names, "--test_input", folder / "x.npz", *options)
+
+
 @pytest.mark.parametrize("name", ["qlinear", "pairs"])
 def test_every_tensor_is_compared(command, name, tmp_path):
     """This machine's CPU has no code for unsigned integers of the module; the cmodel has."""
     make, feed, opset = CASES[name]
     g = Graph(opset)
     g.save(tmp_path / "m.onnx", feed, make(g, name)[0])
-    np.savez(tmp_path / "x.npz", x=feed)
-    options = ["--test_input", tmp_path / "x.npz", "--test_result", tmp_path / "r.npz", "--debug"]
-    code, out, err = command(
-        model_transform,
-        "--model_name",
-        "m",
-        "--model_def",
-        tmp_path / "m.onnx",
-        "--mlir",
-        tmp_path / "m.mlir",
-        *options,
-    )
+    code, out, err = transformed(command, tmp_path, feed, "--test_result", tmp_path / "r.npz", "--debug")
     assert code == 0 and " 0 lost" in out, out + err
     assert "cmodel against onnxruntime" in out
     assert {node.output[0] for node in g.nodes} <= set(np.load(tmp_path / "r.npz"))
@@ -128,16 +124,5 @@ def test_images_of_bytes_are_compared(command, tmp_path):
     constants = [numpy_helper.from_array(np.array(7), "seven")]
     graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), tmp_path / "m.onnx")
-    np.savez(tmp_path / "x.npz", x=RNG.integers(0, 256, (1, 3, 4, 5)).astype(np.uint8))
-    options = ["--test_input", tmp_path / "x.npz"]
-    code, out, err = command(
-        model_transform,
-        "--model_name",
-        "m",
-        "--model_def",
-        tmp_path / "m.onnx",
-        "--mlir",
-        tmp_path / "m.mlir",
-        *options,
-    )
+    code, out, err = transformed(command, tmp_path, RNG.integers(0, 256, (1, 3, 4, 5)).astype(np.uint8))
     assert code == 0 and "passed" in out, out + err

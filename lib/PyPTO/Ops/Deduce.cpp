@@ -157,7 +157,7 @@ TypePtr Deducer::deduce() {
   if (row.Find("lhs_scale") >= 0)
     checkScales();
   if (row.name == "tile.store")
-    checkStore("out");
+    checkStore();
   if (row.name.starts_with("comm."))
     checkSignal();
   switch (row.rule) {

@@ -118,9 +118,9 @@ TypePtr Deducer::load() const {
 }
 
 /// What is known of a window must lie in the tensor: behind the end of a row another one begins.
-void Deducer::checkStore(const char *into) const {
+void Deducer::checkStore() const {
   TypePtr type = first();
-  const Shape &whole = shapeOf(operandType(into));
+  const Shape &whole = shapeOf(operandType("out"));
   Shape offsets = call.Elements("offsets"), size = validOf(type);
   if (size.empty())
     size = shapeOf(type);

@@ -87,7 +87,7 @@ private:
   TypePtr shaped() const;
   TypePtr view() const;
   TypePtr load() const;
-  void checkStore(const char *into) const;
+  void checkStore() const;
   void checkSignal() const;
   TypePtr move() const;
   TypePtr mask() const;
