@@ -4,6 +4,7 @@
 #include "pto_mlir/HostOps/HostOps.h"
 #include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/Support/Ranks.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "RankLaunches.h"
 
 #include "pto_mlir/PModel/Model.h"
+#include "pto_mlir/Support/Ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ void RankLaunches::add(RankLaunch launch, const pmodel::KernelUse &use, const st
       mine.push_back({part.address, part.address + part.bytes, use.arguments[i].written, isWindow[i]});
   }
   // The last one of each other device is enough: a device runs its launches in order.
-  std::vector<bool> isDone(pmodel::kMostRanks);
+  std::vector<bool> isDone(kMostRanks);
   isDone[launch.rank] = true;
   std::vector<uint32_t> &before = after.emplace_back();
   auto conflict = [&](const Access &access) {

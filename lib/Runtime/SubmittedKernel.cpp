@@ -1,5 +1,7 @@
 #include "SubmittedKernel.h"
 
+#include "pto_mlir/Support/Ranks.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -95,7 +97,7 @@ static Status checkOverlap(const std::vector<pto_arg> &arguments, const pmodel::
 }
 
 Status SubmittedKernel::submitRanked(int64_t rank, std::vector<pto_arg> arguments, std::vector<int64_t> scalars) {
-  if (rank < 0 || rank >= int64_t(pmodel::kMostRanks))
+  if (rank < 0 || rank >= int64_t(kMostRanks))
     return Failure{"there is no device " + std::to_string(rank)};
   std::vector<bool> isWindow(directions.size());
   std::transform(directions.begin(), directions.end(), isWindow.begin(),

@@ -131,8 +131,6 @@ struct ProgramDesc {
 
 /// The greatest number of a task of a program.
 inline constexpr uint32_t kMostTasks = 1 << 20;
-/// The most devices of a program.
-inline constexpr uint32_t kMostRanks = 64;
 
 /// A tensor that lives on the device between runs.
 struct StateTensorDesc {

@@ -1,6 +1,7 @@
 #include "Machine/Device.h"
 
 #include "Machine/RankGroup.h"
+#include "pto_mlir/Support/Ranks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -208,11 +209,10 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
 }
 
 std::string Device::checkRanks(std::span<const pto_rank_launch> launches) const {
-  constexpr uint32_t mostRanks = 64;
   for (size_t i = 0; i < launches.size(); ++i) {
     const pto_rank_launch &launch = launches[i];
-    if (launch.rank >= mostRanks)
-      return "rank " + std::to_string(launch.rank) + " of at most " + std::to_string(mostRanks);
+    if (launch.rank >= kMostRanks)
+      return "rank " + std::to_string(launch.rank) + " of at most " + std::to_string(kMostRanks);
     if (std::string wrong = checkLaunch(launch.kernel, launch.blocks, {launch.args, launch.num_args}); !wrong.empty())
       return wrong;
     for (size_t k = 0; k < launch.num_after; ++k)

@@ -1,6 +1,8 @@
 // Result types of loads, moves, views and windows.
 #include "Deducer.h"
 
+#include "pto_mlir/Support/Ranks.h"
+
 namespace pypto::ir {
 
 TypePtr Deducer::shaped() const {
@@ -137,10 +139,10 @@ void Deducer::checkStore() const {
 
 /// What is known of a rank, a cell of a window and its value.
 void Deducer::checkSignal() const {
-  constexpr int64_t mostRanks = 64;
   if (row.Find("peer") >= 0)
     if (auto peer = ConstantInt(call.Operand("peer")))
-      CHECK(*peer >= 0 && *peer < mostRanks) << "there is no rank " << *peer << "; it is below `pld.nranks(ctx)`";
+      CHECK(*peer >= 0 && *peer < int64_t(pto_mlir::kMostRanks))
+          << "there is no rank " << *peer << "; it is below `pld.nranks(ctx)`";
   const char *cells = row.name == "comm.notify" ? "target" : "signal";
   if (row.name != "comm.notify" && row.name != "comm.wait" && row.name != "comm.defer_wait")
     return;
