@@ -120,6 +120,14 @@ def test_every_mode_agrees(tmp_path, name):
         assert np.array_equal(run(model, feed, mode), expected), mode
 
 
+def test_halves_without_rows_read_what_there_is(tmp_path):
+    """The second strip of the last unit has 41 rows, fewer than three halves; its block has no other unit, so that
+    nothing was written where the fourth half's rows would be."""
+    feed, a = operands(queries=3073, keys=300, depth=64)
+    model = deploy(tmp_path, feed, a, cores=24)
+    np.testing.assert_allclose(run(model, feed, "checked"), attention(feed, a), atol=2e-3)
+
+
 @pytest.mark.parametrize("quantize, dtype, most", [("F16", np.float16, 5e-3), ("F32", np.float32, 1e-5)])
 @pytest.mark.parametrize("processor", ["a3", "a5"])
 def test_random_cases(tmp_path, processor, quantize, dtype, most):

@@ -77,16 +77,22 @@ private:
     fill(added, 0);
   }
 
-  /// The unit's rows that each half has. With strips at least one, so that no branch stands between the halves: a row
-  /// that is not the unit's is worked on in place and goes nowhere, as `finish` stores the unit's rows.
+  /// Has each half at least a row, so that no branch stands between the halves and both are worked on at once? Where it
+  /// has none, the unit's last row takes its place, whose results go nowhere: `finish` stores the unit's rows. Not with
+  /// a bias of rows, of which there is none in that place.
+  bool atLeastOneRow() const { return t.strips > 1 || (a.queries && t.ones && !a.biasByRow); }
+
+  /// The unit's rows that each half has.
   void enterRows(bool stores = false) {
     const AttentionProblem &p = a.problem;
-    int64_t cores = e.arch.vectorCores, least = t.strips > 1 && !stores ? 1 : 0;
-    sure = least > 0 || (!a.queries && leastRows(p, t) > (cores - 1) * t.share + (kHalves - 1) * t.chunk);
+    int64_t cores = e.arch.vectorCores, least = atLeastOneRow() && !stores ? 1 : 0;
+    bool always = !a.queries && leastRows(p, t) > (cores - 1) * t.share + (kHalves - 1) * t.chunk;
+    sure = least > 0 || always;
     bool even = !a.queries && p.queries % t.unit == 0 && t.unit == t.strips * t.rows && t.rows == cores * t.share;
     for (int64_t half = 0; half < kHalves; ++half) {
       Ix most = half ? e.sub(share, chunk) : chunk;
       count[half] = even ? most : e.max(e.min(most, e.sub(u.rows, local[half])), e.constant(least));
+      source[half] = always ? local[half] : e.min(local[half], e.sub(u.rows, e.constant(1)));
     }
   }
 
@@ -135,9 +141,9 @@ private:
     return e.b.create<pto::TReshapeOp>(e.loc, pto::makeVecColumnTile(e.context(), count, e.b.getF32Type()), rows);
   }
 
-  /// Part `half` of the slot of a tile: the rows of this core's half.
-  Value slotPart(const cube::Ring &ring, Ix tile, int64_t half, Ix rows, Ix columns) {
-    return e.part(ring.matrix, e.add(slotOf(ring, tile), local[half]), e.constant(0), rows, columns);
+  /// Rows of the slot of a tile from the unit's row `first` on.
+  Value slotPart(const cube::Ring &ring, Ix tile, Ix first, Ix rows, Ix columns) {
+    return e.part(ring.matrix, e.add(slotOf(ring, tile), first), e.constant(0), rows, columns);
   }
 
   /// The weights of a tile.
@@ -151,7 +157,7 @@ private:
     loadBias(tile, keys);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.scores);
     forHalves([&](int64_t half) {
-      e.load(slotPart(rings.scores, tile, half, count[half], keys), valid(scores[half], count[half], keys));
+      e.load(slotPart(rings.scores, tile, source[half], count[half], keys), valid(scores[half], count[half], keys));
     });
     // Both halves at once take fewer instructions; where loads are the limit, one after the other has its tile free
     // early.
@@ -217,7 +223,7 @@ private:
     }
     if (!t.ones)
       e.b.create<pto::TRowSumOp>(e.loc, s, scratch, columnIn(added, half));
-    e.b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, count[half], keys),
+    e.b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, local[half], count[half], keys),
                               pto::ReluPreMode::no_relu);
   }
 
@@ -344,13 +350,13 @@ private:
     if (getConstantIntValue(count[0]) && t.share == kHalves * t.chunkBox) {
       Ix all = e.constant(kHalves * t.chunk);
       Value in = valid(incoming, all, width);
-      e.load(slotPart(rings.sums, tile, 0, all, width), in);
+      e.load(slotPart(rings.sums, tile, local[0], all, width), in);
       return accumulate(valid(outputOfStrip(), all, width), in,
                         asColumn(part(factors, place, kHalves), kHalves * t.chunkBox));
     }
     forHalves([&](int64_t half) {
       Value in = halfOf(incoming, half, width);
-      e.load(slotPart(rings.sums, tile, half, count[half], width), in);
+      e.load(slotPart(rings.sums, tile, source[half], count[half], width), in);
       accumulate(outputOf(half, width), in, columnOf(part(factors, e.add(place, e.constant(half)), 1), half));
     });
   }
@@ -414,6 +420,7 @@ private:
   }
 
   Ix local[kHalves], count[kHalves]; // a half's first row in the unit, and its rows
+  Ix source[kHalves];                // the first row that it reads
   bool sure = true;                  // no half is without rows
   Value maxima, totals, factors, greatest, added, scratch, output, incoming, result, biasRow, biasGiven, sink,
       sinkGiven;
