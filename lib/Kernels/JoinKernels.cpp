@@ -172,13 +172,15 @@ private:
     std::vector<Candidate> joined;
     for (const Producer &producer : list)
       if (auto panels = panelsOf(producer, vectorKernel, input, context))
-        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles)) {
-          if (producer.contraction.rowsPerSize)
-            cycles = std::exp(meanLogCycles(producer, *panels));
+        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles))
           joined.push_back({&producer, std::move(*panels), *cycles});
-        }
     if (joined.empty())
       return StringAttr::get(&getContext(), "");
+    if (list.front().contraction.rowsPerSize) {
+      auto logs = llvm::map_to_vector(joined, [&](auto &c) { return logCyclesByRows(*c.producer, c.panels); });
+      for (auto [candidate, cycles] : llvm::zip(joined, cube::compareForAllRows({logs.begin(), logs.end()})))
+        candidate.cycles = cycles;
+    }
     Candidate &best = *cost::fewestBytes(
         joined, [](auto &c) { return c.cycles; },
         [](auto &c) { return cube::comparedLoads(c.producer->contraction, c.producer->tiling); });
@@ -310,9 +312,9 @@ private:
     cube::Follower follower = estimate().follower(producer, panels);
     return cube::chooseFewRows(producer.contraction.problem, limits(), producer.tiling, &follower);
   }
-  double meanLogCycles(const Producer &producer, const Panels &panels) {
+  std::vector<double> logCyclesByRows(const Producer &producer, const Panels &panels) {
     cube::Follower follower = estimate().follower(producer, panels);
-    return cube::meanLogCycles(producer.contraction.problem, limits(), producer.tiling, &follower);
+    return cube::logCyclesByRows(producer.contraction.problem, limits(), producer.tiling, &follower);
   }
   cube::CubeLimits limits() { return *cube::cubeLimits(pto::targetOf(getOperation()).name); }
 

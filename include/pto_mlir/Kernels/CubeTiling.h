@@ -194,11 +194,14 @@ inline double overlapped(double cube, double vector, double tiles) {
 std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
                                    const Follower *follower);
 
-/// The mean logarithm of the cycles that a kernel of `tiling` takes, over numbers of rows from a few up to `problem.m`,
-/// each half of the next one, with the blocks that `chooseFewRows` takes: what a choice among tilings is made by where
-/// rows are known at run time.
-double meanLogCycles(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
-                     const Follower *follower);
+/// The logarithms of the cycles that a kernel of `tiling` takes with numbers of rows from `problem.m` down to a few,
+/// each half of the one before, in the blocks that `chooseFewRows` takes.
+std::vector<double> logCyclesByRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
+                                    const Follower *follower);
+
+/// Cycles to choose among tilings by where rows are known at run time, of each one's `logCyclesByRows`: the mean of the
+/// best ones, times what it loses to the best one where it loses most.
+std::vector<double> compareForAllRows(const std::vector<std::vector<double>> &logCycles);
 
 } // namespace pto_mlir::cube
 

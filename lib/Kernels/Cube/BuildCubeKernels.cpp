@@ -21,6 +21,9 @@
 #define DEBUG_TYPE "build-cube-kernels"
 #include "pto_mlir/Dialect/DebugLog.h"
 
+#include <cmath>
+#include <numeric>
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -83,10 +86,11 @@ private:
       return buildJoined(kernel, *contraction, cube::fedTiling(kernel, tilings));
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
+    std::vector<std::vector<double>> logCycles;
     if (takesAnyRows(*contraction))
-      rankForAllRows(*contraction, limits, tilings);
+      logCycles = rankForAllRows(*contraction, limits, tilings);
     tilings.resize(std::min(tilings.size(), cube::kFinalists));
-    cube::CubeTiling tiling = bestOf(kernel, *contraction, limits, tilings);
+    cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings, std::move(logCycles));
     if (takesAnyRows(*contraction))
       tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
     if (windows && cube::canBuildWindowKernel(*contraction)) {
@@ -114,19 +118,33 @@ private:
     return contraction.rowsPerSize && contraction.problem.outer == 1;
   }
 
-  /// Those with the least time over all numbers of rows first; `cycles` is the mean then.
-  static void rankForAllRows(const cube::Contraction &contraction, const cube::CubeLimits &limits,
-                             std::vector<cube::CubeTiling> &tilings) {
-    for (cube::CubeTiling &tiling : tilings)
-      tiling.cycles = std::exp(cube::meanLogCycles(contraction.problem, limits, tiling, /*follower=*/nullptr));
-    llvm::stable_sort(tilings, [](const auto &a, const auto &b) { return a.cycles < b.cycles; });
+  /// Those first that lose least with any number of rows. Returns the logCyclesByRows of each.
+  static std::vector<std::vector<double>> rankForAllRows(const cube::Contraction &contraction,
+                                                         const cube::CubeLimits &limits,
+                                                         std::vector<cube::CubeTiling> &tilings) {
+    std::vector<std::vector<double>> logCycles;
+    for (const cube::CubeTiling &tiling : tilings)
+      logCycles.push_back(cube::logCyclesByRows(contraction.problem, limits, tiling, /*follower=*/nullptr));
+    std::vector<double> compared = cube::compareForAllRows(logCycles);
+    std::vector<size_t> order(tilings.size());
+    std::iota(order.begin(), order.end(), 0);
+    llvm::stable_sort(order, [&](size_t a, size_t b) { return compared[a] < compared[b]; });
+    std::vector<cube::CubeTiling> sortedTilings;
+    std::vector<std::vector<double>> sortedCycles;
+    for (size_t i : order) {
+      sortedTilings.push_back(tilings[i]);
+      sortedCycles.push_back(std::move(logCycles[i]));
+    }
+    tilings = std::move(sortedTilings);
+    return sortedCycles;
   }
 
   /// The tiling whose kernel takes the least time, or as little and loads less: each is built on the side and estimated
-  /// op by op. Where rows are known at run time, the least over all numbers of rows, by the estimate before it is
-  /// built, as far as that holds for the greatest number.
+  /// op by op. Where rows are known at run time, `logCycles` has the logCyclesByRows of each tiling, of which the
+  /// estimate takes the place of the one for the greatest number.
   const cube::CubeTiling &bestOf(func::FuncOp kernel, const cube::Contraction &contraction,
-                                 const cube::CubeLimits &limits, const std::vector<cube::CubeTiling> &tilings) {
+                                 const std::vector<cube::CubeTiling> &tilings,
+                                 std::vector<std::vector<double>> logCycles) {
     if (!numCores || tilings.size() == 1)
       return tilings.front();
     struct Candidate {
@@ -144,14 +162,20 @@ private:
       candidate.erase();
       PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles
                     << ", estimated " << (cycles ? *cycles : -1));
-      if (cycles && takesAnyRows(contraction))
-        cycles = tiling.cycles * *cycles /
-                 cube::expectedCycles(contraction.problem, tiling, limits, cube::hasOneAccumulator(tiling, limits)).all;
       if (cycles)
         estimated.push_back({&tiling, *cycles});
     }
     if (estimated.empty())
       return tilings.front();
+    if (!logCycles.empty()) {
+      std::vector<std::vector<double>> built;
+      for (const Candidate &candidate : estimated) {
+        built.push_back(std::move(logCycles[candidate.tiling - tilings.data()]));
+        built.back().front() = std::log(candidate.cycles);
+      }
+      for (auto [candidate, cycles] : llvm::zip(estimated, cube::compareForAllRows(built)))
+        candidate.cycles = cycles;
+    }
     return *cost::fewestBytes(
                 estimated, [](auto &c) { return c.cycles; },
                 [&](auto &c) { return cube::comparedLoads(contraction, *c.tiling); })

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace pto_mlir::cube {
 
@@ -168,14 +169,29 @@ std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits 
   return chosen;
 }
 
-double meanLogCycles(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
-                     const Follower *follower) {
+std::vector<double> logCyclesByRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
+                                    const Follower *follower) {
   FewRowsSearch search(problem, limits, follower, tiling);
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t rows = problem.m; rows >= std::min(kFractal, problem.m); rows /= 2, ++count)
-    sum += std::log(search.leastCycles(rows));
-  return sum / double(count);
+  std::vector<double> logs;
+  for (int64_t rows = problem.m; rows >= std::min(kFractal, problem.m); rows /= 2)
+    logs.push_back(std::log(search.leastCycles(rows)));
+  return logs;
+}
+
+std::vector<double> compareForAllRows(const std::vector<std::vector<double>> &logCycles) {
+  std::vector<double> least = logCycles.front();
+  for (const std::vector<double> &other : logCycles)
+    for (size_t i = 0; i < least.size(); ++i)
+      least[i] = std::min(least[i], other[i]);
+  double mean = std::accumulate(least.begin(), least.end(), 0.0) / double(least.size());
+  std::vector<double> cycles;
+  for (const std::vector<double> &some : logCycles) {
+    double loss = 0;
+    for (size_t i = 0; i < least.size(); ++i)
+      loss = std::max(loss, some[i] - least[i]);
+    cycles.push_back(std::exp(mean + loss));
+  }
+  return cycles;
 }
 
 } // namespace pto_mlir::cube
