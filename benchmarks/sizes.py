@@ -100,7 +100,8 @@ def with_shape(source: Path, shape: list[int | str], target: Path) -> None:
 def measure_images(images: Images, quantize: str, goals: Goals, folder: Path) -> None:
     """A row for each size, and the size of the file."""
     model, every, fixed = folder / "m.onnx", folder / "every.pmodel", folder / "fixed.pmodel"
-    with_shape(zoo.cache_folder() / "zoo" / f"{images.name}.onnx", images.shape, model)
+    [network] = zoo.read_all([images.name])
+    with_shape(zoo.make(network, zoo.cache_folder()), images.shape, model)
     symbol = next(extent for extent in images.shape if isinstance(extent, str))
     whole = (every, {}, {symbol: images.range})
     seconds, alone = compare_conversions(model, quantize, whole, (fixed, {symbol: images.sizes[-1:]}, {}))
