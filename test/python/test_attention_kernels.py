@@ -128,6 +128,13 @@ def test_halves_without_rows_read_what_there_is(tmp_path):
     np.testing.assert_allclose(run(model, feed, "checked"), attention(feed, a), atol=2e-3)
 
 
+def test_halves_without_rows_read_no_bias_behind_the_last(tmp_path):
+    """As above: the last row of the bias stands at the end of its tensor."""
+    feed, a = operands(queries=1025, keys=127, depth=32, heads=3, value_depth=72, bias=noise(3, 1025, 127))
+    model = deploy(tmp_path, feed, a, "F32", cores=24)
+    np.testing.assert_allclose(run(model, feed, "checked"), attention(feed, a), atol=1e-5)
+
+
 @pytest.mark.parametrize("quantize, dtype, most", [("F16", np.float16, 5e-3), ("F32", np.float32, 1e-5)])
 @pytest.mark.parametrize("processor", ["a3", "a5"])
 def test_random_cases(tmp_path, processor, quantize, dtype, most):

@@ -78,9 +78,8 @@ private:
   }
 
   /// Has each half at least a row, so that no branch stands between the halves and both are worked on at once? Where it
-  /// has none, the unit's last row takes its place, whose results go nowhere: `finish` stores the unit's rows. Not with
-  /// a bias of rows, of which there is none in that place.
-  bool atLeastOneRow() const { return t.strips > 1 || (a.queries && t.ones && !a.biasByRow); }
+  /// has none, the unit's last row takes its place, whose results go nowhere: `finish` stores the unit's rows.
+  bool atLeastOneRow() const { return t.strips > 1 || (a.queries && t.ones); }
 
   /// The unit's rows that each half has.
   void enterRows(bool stores = false) {
@@ -254,7 +253,7 @@ private:
     Ix one = e.constant(1);
     if (a.biasByRow)
       return forHalves([&](int64_t half) {
-        e.load(e.part(*a.bias, e.add(e.add(first, u.row), local[half]), column, count[half], keys),
+        e.load(e.part(*a.bias, e.add(e.add(first, u.row), source[half]), column, count[half], keys),
                valid(rounded[half], count[half], keys));
       });
     Value wide = valid(biasRow, one, keys), given = a.bias->element.isF32() ? wide : valid(biasGiven, one, keys);
