@@ -83,6 +83,27 @@ def test_against_onnxruntime(tmp_path, name, shape, quantize, cores, tolerance):
     check(tmp_path, NETS[name], shape, quantize, cores, tolerance)
 
 
+def speech(g):
+    """Windows over a length: as at the front of a speech model, then as in its blocks."""
+    a = g.op("Relu", g.op("Conv", "x", g.weight(16, 3, 3), g.weight(16), pads=[1, 1]))
+    a = g.op("Relu", g.op("Conv", a, g.weight(16, 16, 3), pads=[1, 1], strides=[2]))
+    b = g.op("Conv", a, g.weight(16, 1, 7), group=16, pads=[3, 3])
+    b = g.op("Conv", g.op("Sigmoid", b), g.weight(16, 4, 3), group=4, pads=[2, 2], dilations=[2])
+    g.op("Transpose", g.op("Add", a, g.op("Conv", b, g.weight(16, 16, 1))), perm=[0, 2, 1], name="y")
+
+
+def pools(g):
+    a = g.op("MaxPool", g.op("Conv", "x", g.weight(1, 3, 5), pads=[2, 2]), kernel_shape=[3], pads=[1, 1], strides=[2])
+    b = g.op("ConvTranspose", g.op("AveragePool", a, kernel_shape=[2], strides=[2]), g.weight(1, 4, 2), strides=[2])
+    g.op("AveragePool", b, kernel_shape=[3], pads=[1, 1], count_include_pad=1, name="y")
+
+
+@pytest.mark.parametrize(("quantize", "cores", "tolerance"), [("F32", 1, 1e-5), ("F16", 24, 1e-2), ("BF16", 3, 6e-2)])
+@pytest.mark.parametrize("build", [speech, pools])
+def test_a_length(tmp_path, build, quantize, cores, tolerance):
+    check(tmp_path, build, [1, 3, "length"], quantize, cores, tolerance)
+
+
 def text_line(g):
     """As in text recognition: the width becomes the length of a sequence."""
     a = g.op("Relu", g.op("Conv", "x", g.weight(8, 3, 3, 3), pads=[1, 1, 1, 1], strides=[4, 2]))

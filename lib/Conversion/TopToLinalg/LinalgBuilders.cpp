@@ -3,8 +3,10 @@
 #include "LinalgBuilders.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
@@ -265,12 +267,15 @@ FailureOr<ImageWindow> ImageWindow::get(Operation *op, StringRef layout, RankedT
     op->emitOpError("has ") << spatial << " spatial dimensions; one and two are supported";
     return failure();
   }
-  return ImageWindow(spatial);
+  auto func = op->getParentOfType<func::FuncOp>();
+  bool upright = spatial == 1 && input.getDimSize(0) == 1 && func && func->hasAttr(top::kSymbolsAttr);
+  return ImageWindow(spatial, upright);
 }
 
 SmallVector<int64_t> ImageWindow::numbers(ArrayRef<int64_t> values, int64_t missing) const {
-  SmallVector<int64_t> result(2 - spatial, missing);
-  llvm::append_range(result, values);
+  SmallVector<int64_t> result(values);
+  if (spatial == 1)
+    result.insert(upright ? result.end() : result.begin(), missing);
   return result;
 }
 
@@ -281,8 +286,14 @@ std::pair<SmallVector<int64_t>, SmallVector<int64_t>> ImageWindow::pads(ArrayRef
 SmallVector<int64_t> ImageWindow::shape(ArrayRef<int64_t> shape, unsigned height) const {
   SmallVector<int64_t> result(shape);
   if (spatial == 1)
-    result.insert(result.begin() + height, 1);
+    result.insert(result.begin() + height + upright, 1);
   return result;
+}
+
+std::optional<int64_t> ImageWindow::ownDim(int64_t dim) const {
+  if (spatial == 2)
+    return dim;
+  return dim == (upright ? 0 : 1) ? std::optional<int64_t>(0) : std::nullopt;
 }
 
 } // namespace pto_mlir::top_to_linalg

@@ -61,22 +61,26 @@ mlir::Value pad(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                 llvm::ArrayRef<int64_t> high, double constant);
 
 /// Normalises windows over one or two spatial dimensions to two: a single spatial dimension is the width of an image of
-/// height 1.
+/// height 1. Where it may be a size that is known at run time it is the height of an image of width 1: kernels have
+/// such a size outermost.
 class ImageWindow {
 public:
   /// For `op` in `layout` on `input`. Emits an error for unsupported cases (NCHW, three or more spatial dimensions).
   static mlir::FailureOr<ImageWindow> get(mlir::Operation *op, llvm::StringRef layout, mlir::RankedTensorType input);
 
-  /// One number per spatial dimension -> two; `missing` for an absent height.
+  /// One number per spatial dimension -> two; `missing` for an absent one.
   llvm::SmallVector<int64_t> numbers(llvm::ArrayRef<int64_t> values, int64_t missing) const;
   /// First the low then the high pads of all spatial dimensions -> (low, high) of two.
   std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> pads(llvm::ArrayRef<int64_t> values) const;
-  /// `shape` with a unit dimension inserted at `height` if the height is absent.
+  /// `shape`, whose first spatial dimension is `height`, with a unit dimension for an absent one.
   llvm::SmallVector<int64_t> shape(llvm::ArrayRef<int64_t> shape, unsigned height = 1) const;
+  /// Which of the op's spatial dimensions the height (0) or the width (1) is; nullopt: the absent one.
+  std::optional<int64_t> ownDim(int64_t dim) const;
 
 private:
-  explicit ImageWindow(int64_t spatial) : spatial(spatial) {}
+  explicit ImageWindow(int64_t spatial, bool upright) : spatial(spatial), upright(upright) {}
   int64_t spatial;
+  bool upright; ///< a single spatial dimension is the height
 };
 
 /// The quotient of two i32 of a body, rounded toward zero; -2^31 / -1 wraps. Any number where the divisor is 0.

@@ -63,16 +63,16 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
     if constexpr (isMax)
       value = convertTensor(rewriter, loc, value, storage);
     else
-      value = divide(op, value, inputShape, kernel, strides, dilations, low, rewriter);
+      value = divide(op, *image, value, inputShape, kernel, strides, dilations, low, rewriter);
     rewriter.replaceOp(op, reshape(rewriter, inner, value, resultType.getShape()));
     return success();
   }
 
 private:
   // Divides the sums by the number of elements in each window.
-  static Value divide(top::AvgPoolOp op, Value sum, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
-                      ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
-                      OpBuilder &builder) {
+  static Value divide(top::AvgPoolOp op, const ImageWindow &image, Value sum, ArrayRef<int64_t> input,
+                      ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                      ArrayRef<int64_t> low, OpBuilder &builder) {
     Location loc = op.getLoc();
     auto sumType = cast<RankedTensorType>(sum.getType());
     auto type = RankedTensorType::get(sumType.getShape(), cast<RankedTensorType>(op.getType()).getElementType());
@@ -83,10 +83,9 @@ private:
     for (int dim = 0; dim < 2; ++dim) {
       int64_t begin = 0, end = input[dim + 1];
       // The op's own pads count with count_include_pad; padding added by ceil_mode never does.
-      int64_t own = dim - (2 - spatial);
-      if (op.getCountIncludePad() && own >= 0) {
-        begin -= op.getPads()[own];
-        end += op.getPads()[own + spatial];
+      if (auto own = image.ownDim(dim); op.getCountIncludePad() && own) {
+        begin -= op.getPads()[*own];
+        end += op.getPads()[*own + spatial];
       }
       for (int64_t o = 0; o < sumType.getDimSize(dim + 1); ++o)
         perDim[dim].push_back(elementsInside(o * strides[dim] - low[dim], kernel[dim], dilations[dim], begin, end));
