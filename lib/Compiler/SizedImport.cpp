@@ -360,12 +360,14 @@ std::optional<std::string> SizeFinder::run() {
       return problem;
   }
   SizedKernels kernels(module);
-  auto problem = kernels.problem("F32", /*attentions=*/true);
-  if (!problem)
-    problem = kernels.problem("F16", /*attentions=*/true);
+  auto problemOf = [&](bool attentions) {
+    auto problem = kernels.problem("F32", attentions);
+    return problem ? problem : kernels.problem("F16", attentions);
+  };
+  auto problem = problemOf(/*attentions=*/true);
   if (!problem)
     main->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
-  else if (!kernels.problem("F32", /*attentions=*/false))
+  else if (!problemOf(/*attentions=*/false))
     return std::nullopt;
   return problem;
 }

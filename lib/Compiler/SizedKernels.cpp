@@ -52,10 +52,9 @@ std::optional<std::string> SizedKernels::problem(StringRef storage, bool attenti
   PassManager pm(copy->getContext());
   pm.addPass(top::createTopStorageTypes({storage.str(), /*typesOnly=*/true}));
   pm.addPass(top::createTopSizedTransposes());
-  if (attentions)
-    pm.addPass(top::createTopFuseAttention(
-        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
-  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attentions, /*stateWrites=*/false, /*templates=*/true}));
+  pm.addPass(
+      top::createTopFuseAttention([](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/true, /*stateWrites=*/false, /*templates=*/true}));
   pm.addPass(createFormKernels());
   pm.addPass(createAssignSizes());
   return run(pm, *copy, "there are no kernels for it");
