@@ -111,6 +111,12 @@ FUNCTIONS = {
     "Pow (x^3)": Function("Pow", lambda x: x**3, constants=(3.0,)),
     "Pow (x^-2)": Function("Pow", lambda x: x**-2.0, constants=(-2.0,)),
     "Pow (x^1.5)": Function("Pow", lambda x: x**1.5, constants=(1.5,), lowest=LEAST),
+    "Pow (x^0.75)": Function("Pow", lambda x: x**0.75, constants=(0.75,), lowest=LEAST),
+    "Pow (x^6)": Function("Pow", lambda x: x**6, constants=(6.0,)),
+    "Pow (x^-3)": Function("Pow", lambda x: x**-3.0, constants=(-3.0,)),
+    "Pow (x^-5)": Function("Pow", lambda x: x**-5.0, constants=(-5.0,)),
+    "Pow (x^7)": Function("Pow", lambda x: x**7, constants=(7.0,)),
+    "Pow (x^1000)": Function("Pow", lambda x: x**1000, constants=(1000.0,)),
     "Pow (x^0.3)": Function("Pow", lambda x: x ** F32(0.3), constants=(0.3,), lowest=LEAST),
     "Pow (x^y)": Function("Pow", lambda x, y: x**y, pairs=True, lowest=LEAST),
 }

@@ -228,6 +228,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populateNarrowFloats(set);
     populateLogic(set);
     populateMatMul(set);
+    populatePower(set);
     populateReduce(set);
     populateUnary(set);
     populateTrigonometry(set);

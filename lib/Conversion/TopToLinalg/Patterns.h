@@ -16,6 +16,7 @@ void populateCast(mlir::RewritePatternSet &patterns);
 void populateNarrowFloats(mlir::RewritePatternSet &patterns);
 void populateLogic(mlir::RewritePatternSet &patterns);
 void populateMatMul(mlir::RewritePatternSet &patterns);
+void populatePower(mlir::RewritePatternSet &patterns);
 void populateReduce(mlir::RewritePatternSet &patterns);
 void populateUnary(mlir::RewritePatternSet &patterns);
 void populateTrigonometry(mlir::RewritePatternSet &patterns);

@@ -81,12 +81,13 @@ func.func @matmul(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>,
 
 // -----
 
-// Constant exponents: products for integers and halves, exp and log otherwise.
+// Constant exponents: products and square roots for few quarters; else exp and log, with the bits of x in f32.
 // CHECK-LABEL: func.func @pow
-// CHECK: math.sqrt
 // CHECK: arith.divf
+// CHECK: math.sqrt
+// CHECK-NOT: math.log
+// CHECK: arith.bitcast %{{.*}} : f32 to i32
 // CHECK: math.log
-// CHECK: arith.mulf
 // CHECK: math.exp
 // CHECK-NOT: math.powf
 func.func @pow(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -95,6 +96,29 @@ func.func @pow(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = top.pow %x, %a : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   %1 = top.pow %0, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Six factors in f32, 64 in f16, whose results have fewer digits than what is computed in f32.
+// CHECK-LABEL: func.func @pow_of_many_factors
+// CHECK: arith.bitcast
+// CHECK-LABEL: func.func @pow_f16
+// CHECK-NOT: arith.bitcast
+// CHECK-NOT: math.exp
+// CHECK: math.log
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: math.exp
+func.func @pow_of_many_factors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = arith.constant dense<7.0> : tensor<f32>
+  %0 = top.pow %x, %a : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @pow_f16(%x: tensor<4xf16>, %y: tensor<4xf16>) -> tensor<4xf16> {
+  %a = arith.constant dense<7.0> : tensor<f16>
+  %0 = top.pow %x, %a : (tensor<4xf16>, tensor<f16>) -> tensor<4xf16>
+  %1 = top.pow %0, %y : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  return %1 : tensor<4xf16>
 }
 
 // -----

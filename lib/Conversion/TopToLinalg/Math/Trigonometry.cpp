@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../LinalgBuilders.h"
 #include "../Patterns.h"
+#include "FloatBody.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,57 +19,16 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-using Predicate = arith::CmpFPredicate;
-
-struct Body {
-  OpBuilder &b;
-  Location loc;
-
-  Value number(double value) { return scalar(b, loc, b.getF32Type(), value); }
-  Value add(Value x, Value y) { return b.create<arith::AddFOp>(loc, x, y); }
-  Value sub(Value x, Value y) { return b.create<arith::SubFOp>(loc, x, y); }
-  Value mul(Value x, Value y) { return b.create<arith::MulFOp>(loc, x, y); }
-  Value div(Value x, Value y) { return b.create<arith::DivFOp>(loc, x, y); }
-  Value add(Value x, double y) { return add(x, number(y)); }
-  Value mul(Value x, double y) { return mul(x, number(y)); }
-  Value negated(Value x) { return b.create<arith::NegFOp>(loc, x); }
-  Value abs(Value x) { return b.create<math::AbsFOp>(loc, x); }
-  Value sqrt(Value x) { return b.create<math::SqrtOp>(loc, x); }
-  Value log(Value x) { return b.create<math::LogOp>(loc, x); }
-  Value is(Predicate predicate, Value x, Value y) { return b.create<arith::CmpFOp>(loc, predicate, x, y); }
-  Value less(Value x, double y) { return is(Predicate::OLT, x, number(y)); }
-  Value choose(Value condition, Value yes, Value no) { return b.create<arith::SelectOp>(loc, condition, yes, no); }
-  /// `magnitude` with the sign of x.
-  Value withSign(Value magnitude, Value x) { return choose(less(x, 0), negated(magnitude), magnitude); }
-  /// c0 + c1 x + .., by Horner's rule.
-  Value polynomial(Value x, ArrayRef<double> c) {
-    Value sum = number(c.back());
-    for (double next : llvm::reverse(c.drop_back()))
-      sum = add(mul(sum, x), next);
-    return sum;
-  }
-  /// x + x z P(z)
-  Value odd(Value x, Value z, ArrayRef<double> c) { return add(x, mul(x, mul(z, polynomial(z, c)))); }
-
-  /// To the nearest integer, ties to even: f32 has no digits behind the point from 2^23 on.
-  Value nearest(Value x) {
-    Value size = abs(x), rounded = add(add(size, 0x1p23), -0x1p23);
-    return choose(less(size, 0x1p23), withSign(rounded, x), x);
-  }
-  /// Whether the integer k is odd.
-  Value isOdd(Value k) { return is(Predicate::UNE, k, mul(nearest(mul(k, 0.5)), 2.0)); }
-};
-
-Value compute(top::RoundOp, Body f, Value x) { return f.nearest(x); }
-Value compute(top::FloorOp, Body f, Value x) {
+Value compute(top::RoundOp, FloatBody f, Value x) { return f.nearest(x); }
+Value compute(top::FloorOp, FloatBody f, Value x) {
   Value r = f.nearest(x);
   return f.choose(f.is(Predicate::OGT, r, x), f.add(r, -1.0), r);
 }
-Value compute(top::CeilOp, Body f, Value x) {
+Value compute(top::CeilOp, FloatBody f, Value x) {
   Value r = f.nearest(x);
   return f.choose(f.is(Predicate::OLT, r, x), f.add(r, 1.0), r);
 }
-Value compute(top::SignOp, Body f, Value x) {
+Value compute(top::SignOp, FloatBody f, Value x) {
   Value positive = f.choose(f.is(Predicate::OGT, x, f.number(0)), f.number(1), x);
   return f.choose(f.less(x, 0), f.number(-1), positive);
 }
@@ -82,7 +41,7 @@ constexpr double kLargestAngle = 102943.5;
 struct Circle {
   Value k, sine, cosine;
 
-  Circle(Body f, Value x) {
+  Circle(FloatBody f, Value x) {
     x = f.choose(f.is(Predicate::OLE, f.abs(x), f.number(kLargestAngle)), x, f.number(NAN));
     k = f.nearest(f.mul(x, 0.63661977236758134308));
     // pi / 2 in parts of at most 9 bits: their products with k are exact up to |k| = 2^15, and differences near 0, too.
@@ -97,7 +56,7 @@ struct Circle {
   }
 
   /// sin(x + quarters * pi / 2)
-  Value at(Body f, double quarters) const {
+  Value at(FloatBody f, double quarters) const {
     Value turned = quarters ? f.add(k, quarters) : k;
     Value odd = f.isOdd(turned), half = f.mul(f.sub(turned, f.choose(odd, f.number(1), f.number(0))), 0.5);
     Value value = f.choose(odd, cosine, sine);
@@ -105,15 +64,15 @@ struct Circle {
   }
 };
 
-Value compute(top::SinOp, Body f, Value x) { return Circle(f, x).at(f, 0); }
-Value compute(top::CosOp, Body f, Value x) { return Circle(f, x).at(f, 1); }
-Value compute(top::TanOp, Body f, Value x) {
+Value compute(top::SinOp, FloatBody f, Value x) { return Circle(f, x).at(f, 0); }
+Value compute(top::CosOp, FloatBody f, Value x) { return Circle(f, x).at(f, 1); }
+Value compute(top::TanOp, FloatBody f, Value x) {
   Circle circle(f, x);
   Value odd = f.isOdd(circle.k);
   return f.div(f.choose(odd, f.negated(circle.cosine), circle.sine), f.choose(odd, circle.sine, circle.cosine));
 }
 
-Value compute(top::AtanOp, Body f, Value x) {
+Value compute(top::AtanOp, FloatBody f, Value x) {
   constexpr double kQuarter = 0.78539816339744830962;
   Value size = f.abs(x), small = f.less(size, 0.4142135623730950),
         large = f.is(Predicate::OGT, size, f.number(2.414213562373095));
@@ -125,18 +84,18 @@ Value compute(top::AtanOp, Body f, Value x) {
 }
 
 /// asin of s in [0, 0.5], z = s^2.
-Value arcSine(Body f, Value s, Value z) {
+Value arcSine(FloatBody f, Value s, Value z) {
   return f.odd(s, z, {1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2});
 }
 constexpr double kHalfPi = 1.57079632679489661923;
 
-Value compute(top::AsinOp, Body f, Value x) {
+Value compute(top::AsinOp, FloatBody f, Value x) {
   Value size = f.abs(x), small = f.is(Predicate::OLE, size, f.number(0.5));
   Value rest = f.mul(f.sub(f.number(1), size), 0.5); // exact above 0.5
   Value arc = arcSine(f, f.choose(small, size, f.sqrt(rest)), f.choose(small, f.mul(size, size), rest));
   return f.withSign(f.choose(small, arc, f.sub(f.number(kHalfPi), f.mul(arc, 2.0))), x);
 }
-Value compute(top::AcosOp, Body f, Value x) {
+Value compute(top::AcosOp, FloatBody f, Value x) {
   Value size = f.abs(x), small = f.is(Predicate::OLE, size, f.number(0.5));
   Value rest = f.mul(f.sub(f.number(1), size), 0.5);
   Value arc = arcSine(f, f.choose(small, size, f.sqrt(rest)), f.choose(small, f.mul(size, size), rest));
@@ -145,7 +104,7 @@ Value compute(top::AcosOp, Body f, Value x) {
   return f.choose(small, f.sub(f.number(kHalfPi), f.choose(negative, f.negated(arc), arc)), far);
 }
 
-Value compute(top::AsinhOp, Body f, Value x) {
+Value compute(top::AsinhOp, FloatBody f, Value x) {
   Value size = f.abs(x), z = f.mul(x, x);
   Value near = f.odd(size, z, {-1.6666288134e-1, 7.4847586088e-2, -4.2699340972e-2, 2.0122003309e-2});
   // Beyond 2^15 the root is the argument in f32.
@@ -156,7 +115,7 @@ Value compute(top::AsinhOp, Body f, Value x) {
   Value far = f.choose(f.less(size, 0x1p15), logarithm, f.add(logarithm, 0.69314718055994530942));
   return f.withSign(f.choose(f.less(size, 0.5), near, far), x);
 }
-Value compute(top::AcoshOp, Body f, Value x) {
+Value compute(top::AcoshOp, FloatBody f, Value x) {
   Value z = f.add(x, -1.0);
   Value near = f.mul(f.sqrt(z), f.polynomial(z, {1.4142135623730950, -1.1784741703e-1, 2.6454905019e-2,
                                                  -7.5272886713e-3, 1.7596881071e-3}));
@@ -166,7 +125,7 @@ Value compute(top::AcoshOp, Body f, Value x) {
   Value far = f.choose(below, logarithm, f.add(logarithm, 0.69314718055994530942));
   return f.choose(f.less(z, 0.5), near, far);
 }
-Value compute(top::AtanhOp, Body f, Value x) {
+Value compute(top::AtanhOp, FloatBody f, Value x) {
   Value size = f.abs(x), z = f.mul(x, x);
   Value near =
       f.odd(size, z, {3.33337300303e-1, 1.99782164500e-1, 1.46691431730e-1, 8.24370301058e-2, 1.81740078349e-1});
@@ -184,7 +143,7 @@ template <typename TopOp> struct FunctionLowering : OpRewritePattern<TopOp> {
              << type.getElementType() << " has no lowering; f32, f16 and bf16 do";
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getInput(), element,
                                        [&](OpBuilder &b, Location loc, ValueRange args) {
-                                         return compute(op, Body{b, loc}, args[0]);
+                                         return compute(op, FloatBody{b, loc}, args[0]);
                                        }));
     return success();
   }
