@@ -13,6 +13,7 @@
 #include "SizedKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -349,8 +350,9 @@ std::optional<std::string> SizeFinder::annotate() {
 }
 
 std::optional<std::string> SizeFinder::run() {
-  if (hasControlFlow(module))
-    return "the model has control flow";
+  for (Operation &op : main.getBody().front())
+    if (top::isControlFlow(&op))
+      return nameOf(&op) + (llvm::isa<top::HostOp>(op) ? " is computed on the host" : " is control flow");
   if (auto problem = addProbes())
     return problem;
   if (annotate()) {

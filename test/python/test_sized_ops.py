@@ -125,3 +125,14 @@ def test_against_onnxruntime(tmp_path, name, quantize, cores, tolerance):
         x = g.rng.standard_normal([batch if extent == "batch" else extent for extent in shape]).astype(np.float32)
         (ours,), (expected,) = session.run(None, {"x": x}), reference.run(None, {"x": x})
         np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance * max(np.abs(expected).max(), 1e-3))
+
+
+def test_the_reason_names_what_the_host_computes(tmp_path):
+    g = Graph(3)
+    whole = g.op("Mod", g.op("Cast", "x", to=TensorProto.INT64, name="whole"), numbers(g, 3))
+    g.op("Cast", whole, to=TensorProto.FLOAT, name="y")
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, VECTOR)], ["y"])
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", ranges={"batch": (1, 3, 1)})
+    assert summary["remarks"] == [
+        "a version is compiled for each size of 'batch', since 'whole' is computed on the host"
+    ]
