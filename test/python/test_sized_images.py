@@ -152,6 +152,28 @@ def test_random_windows(tmp_path, target):
             np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5, err_msg=f"{kind} {kernel} {window}")
 
 
+@pytest.mark.parametrize(("quantize", "target", "tolerance"), [("F32", "a3", 2e-5), ("F16", "a5", 1e-2)])
+@pytest.mark.parametrize(
+    ("kernel", "window"),
+    [([7, 1], dict(dilations=[3, 3], pads=[9, 0, 9, 0])), ([9, 9], dict(pads=[6, 4, 1, 4], strides=[2, 1]))],
+)
+def test_windows_above_the_greatest_image(tmp_path, kernel, window, quantize, target, tolerance):
+    """The slab of img2col has more rows than any image."""
+    stride = window.get("strides", [1])[0]
+    g = Graph(5)
+    g.op("Conv", "x", g.weight(8, 3, *kernel), name="y", **window)
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, [1, 3, HEIGHT, 8])], ["y"])
+    extents = {HEIGHT: (stride, 4 * stride, stride)}
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", quantize, 24, ranges=extents, target=target)
+    assert list(summary["bounded"]) == [HEIGHT], summary["remarks"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for rows in (4, 1, 3):
+        x = g.rng.standard_normal([1, 3, rows * stride, 8]).astype(np.float32)
+        (ours,), (expected,) = session.run(None, {"x": x}), reference.run(None, {"x": x})
+        np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+
+
 def test_many_rows_are_summed_in_parts(tmp_path):
     """Sums, extrema and means over more rows than one core takes, of few columns."""
     g = Graph(3)

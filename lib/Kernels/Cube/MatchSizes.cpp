@@ -47,8 +47,10 @@ static LogicalResult matchImages(linalg::LinalgOp op, const kernels::SizeAnalysi
     contraction.outputRowsPerSize = perSize;
     contraction.leastImageRows =
         rows.coefficient * func->getAttrOfType<DenseI64ArrayAttr>(pto::kLeastSizesAttr).asArrayRef().front();
-    if (p.image)
+    if (p.image) {
+      p.image->h.slabLimit = contraction.leastImageRows;
       p.image->h.slabLimit = std::max(contraction.leastImageRows, slabFor(p.image->h, kFewRows).extent);
+    }
   }
   return success();
 }

@@ -232,7 +232,14 @@ bool slabFits(const ConvAxis &axis, int64_t block) {
 SlabAxis slabFor(const ConvAxis &axis, int64_t block) {
   SlabAxis slab;
   slab.lead = ceilDiv(axis.padBegin, axis.stride);
-  int64_t need = std::max<int64_t>(1, std::min(rowsFor(axis, block), axis.in));
+  int64_t rows = rowsFor(axis, block);
+  // A slab that images may fill in part may have more rows than the greatest of them.
+  if (axis.slabLimit != 0 && rows > axis.in) {
+    slab.extent = rows;
+    slab.lastStart = 0;
+    return slab;
+  }
+  int64_t need = std::max<int64_t>(1, std::min(rows, axis.in));
   // Rows that are left over must be whole strides, so that the last slab can
   // end where the image ends.
   slab.extent = axis.in - (axis.in - need) / axis.stride * axis.stride;
