@@ -136,3 +136,24 @@ def test_the_reason_names_what_the_host_computes(tmp_path):
     assert summary["remarks"] == [
         "a version is compiled for each size of 'batch', since 'whole' is computed on the host"
     ]
+
+
+def test_ops_without_a_common_value_have_the_same_rows(tmp_path):
+    """In one kernel |x|, alone all numbers of a row, and a norm, which keeps rows apart from columns."""
+    g = Graph(3)
+    places = g.op("ArgMax", "x", axis=2, keepdims=0)
+    found = g.op("OneHot", places, g.constant(100, np.int64), g.constant([0, 1]), axis=-1, name="found")
+    g.op("Abs", "x", name="size")
+    mean = g.op("ReduceMean", g.op("Mul", found, found), axes=[-1])
+    root = g.op("Sqrt", g.op("Add", mean, g.constant(1e-3)))
+    g.op("Abs", g.op("Mul", g.op("Div", found, root), g.weight(100)), name="y")
+    outputs = ["found", "size", "y"]
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, ["batch", 2, 100])], outputs)
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F16", 24, ranges={"batch": (1, 300, 1)})
+    assert list(summary["bounded"]) == ["batch"], summary["remarks"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for batch in (300, 1, 131):
+        x = g.rng.standard_normal([batch, 2, 100]).astype(np.float16).astype(np.float32)
+        for ours, expected in zip(session.run(None, {"x": x}), reference.run(None, {"x": x}), strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=2e-3, atol=1e-3)

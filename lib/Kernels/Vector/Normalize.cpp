@@ -202,6 +202,7 @@ LogicalResult mergeDimensions(func::FuncOp func, std::optional<unsigned> matrix)
       groups.back().push_back(i);
     }
   }
+  mergeRowsAlike(func, ops, groupsOf);
   IRRewriter rewriter(func.getContext());
   for (auto [op, groups] : llvm::zip_equal(ops, groupsOf)) {
     if (groups.size() == op.getNumLoops())

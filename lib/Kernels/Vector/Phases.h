@@ -81,6 +81,11 @@ mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func, const PhaseContext 
 /// Makes each body round to the storage type once, where it stores: what would round twice computes in f32.
 void widenBodies(mlir::func::FuncOp func);
 
+/// In a kernel with sizes that are known at run time: `groupsOf` are the loops that each of `ops` merges. Ops without a
+/// value in common may merge more of them into rows than others; all get as many rows as those with fewest.
+void mergeRowsAlike(mlir::func::FuncOp func, llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
+                    llvm::MutableArrayRef<llvm::SmallVector<mlir::ReassociationIndices>> groupsOf);
+
 /// In a kernel with sizes that are known at run time (pto.sizes): replaces the operands of its ops by the parts that
 /// are there. An error where the parts are no whole rows, or have different numbers of them.
 mlir::LogicalResult sliceRows(mlir::func::FuncOp func);
