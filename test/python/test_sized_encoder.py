@@ -134,3 +134,16 @@ def test_rows_of_the_query_alone(tmp_path):
         feed = {n: rng.standard_normal((1, r, 16)).astype(np.float32) for n, r in (("q", rows), ("k", 40), ("v", 40))}
         (ours,), (expected,) = session.run(None, feed), reference.run(None, feed)
         np.testing.assert_allclose(ours, expected, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("greatest", [2, 5, 8, 9])
+def test_attention_of_few_rows(tmp_path, greatest):
+    """Units of two rows: each vector core has one row, no place for a second half's."""
+    attention(tmp_path / "m.onnx", False, 1, "rows", "rows")
+    convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F16", 24, ranges={"rows": (1, greatest, 1)})
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for rows in range(1, greatest + 1):
+        feed = attention(tmp_path / "same.onnx", False, sizes=(1, rows, rows))
+        (ours,), (expected,) = session.run(None, feed), reference.run(None, feed)
+        np.testing.assert_allclose(ours, expected, rtol=1e-2, atol=1e-2)

@@ -27,11 +27,16 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockNumOp>(e.loc)).getResult();
 }
 
+/// Into how many parts units are cut where there are few.
+constexpr int64_t kParts[] = {2, 4};
+
+int64_t AttentionPart::leastShare() const { return ceilDiv(ceilDiv(t.rows, *std::rbegin(kParts)), e.arch.vectorCores); }
+
 void AttentionPart::chooseUnits() {
   unitRows = e.constant(t.unit), share = e.constant(t.share);
   // Where units of that size leave blocks without one, smaller ones.
   if (a.queries && e.cores > 1)
-    for (int64_t parts : {2, 4}) {
+    for (int64_t parts : kParts) {
       int64_t rows = ceilDiv(t.rows, parts);
       Ix units = e.mul(heads, e.ceilDiv(queries, rows));
       unitRows = e.ifAtMost(units, e.cores, e.constant(rows), unitRows);

@@ -77,6 +77,9 @@ protected:
     return !a.lengths && !a.keys && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;
   }
 
+  /// The fewest rows that a vector core's share of a strip may have, of units that are cut.
+  int64_t leastShare() const;
+
   Emitter e;
   const Attention &a;
   const AttentionTiling &t;

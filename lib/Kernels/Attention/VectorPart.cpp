@@ -78,8 +78,9 @@ private:
   }
 
   /// Has each half at least a row, so that no branch stands between the halves and both are worked on at once? Where it
-  /// has none, the unit's last row takes its place, whose results go nowhere: `finish` stores the unit's rows.
-  bool atLeastOneRow() const { return t.strips > 1 || (a.queries && t.ones); }
+  /// has none, the unit's last row takes its place, whose results go nowhere: `finish` stores the unit's rows. A share
+  /// of one row has no place for a second half in the slots.
+  bool atLeastOneRow() const { return t.strips > 1 || (a.queries && t.ones && leastShare() > 1); }
 
   /// The unit's rows that each half has.
   void enterRows(bool stores = false) {
