@@ -73,8 +73,11 @@ FailureOr<SmallVector<AffineExpr>> SizeAssigner::scalarsOf(top::LaunchOp launch,
   SmallVector<bool> used(numSymbols);
   for (Value input : launch.getInputs()) {
     Sizes sizes = analysis.of(input);
-    if (!takesEach && !kernels::symbolicRow(sizes))
-      return launch.emitError("reads a tensor whose size at run time is not its outermost one");
+    if (!takesEach && !kernels::symbolicRow(sizes)) {
+      StringRef name = top::getTensorName(input);
+      return launch.emitError("reads ") << (name.empty() ? "" : "'" + name.str() + "', ")
+                                        << "a tensor whose size at run time is not its outermost one";
+    }
     for (AffineExpr size : sizes) {
       if (isa<AffineConstantExpr>(size))
         continue;

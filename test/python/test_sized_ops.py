@@ -157,3 +157,18 @@ def test_ops_without_a_common_value_have_the_same_rows(tmp_path):
         x = g.rng.standard_normal([batch, 2, 100]).astype(np.float16).astype(np.float32)
         for ours, expected in zip(session.run(None, {"x": x}), reference.run(None, {"x": x}), strict=True):
             np.testing.assert_allclose(ours, expected, rtol=2e-3, atol=1e-3)
+
+
+def test_an_output_that_is_an_input_has_the_rows_of_the_others(tmp_path):
+    """The greater of x and x is x, which a kernel copies beside what it computes."""
+    g = Graph(3)
+    g.op("Neg", g.op("Max", "x", "x", name="same"), name="y")
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, ["batch", 5, 24])], ["same", "y"])
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", 24, ranges={"batch": (1, 30, 1)})
+    assert list(summary["bounded"]) == ["batch"], summary["remarks"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    for batch in (30, 1, 7):
+        x = g.rng.standard_normal([batch, 5, 24]).astype(np.float32)
+        same, y = session.run(None, {"x": x})
+        np.testing.assert_array_equal(same, x)
+        np.testing.assert_array_equal(y, -x)

@@ -54,4 +54,40 @@ void mergeRowsAlike(func::FuncOp func, ArrayRef<linalg::LinalgOp> ops,
   }
 }
 
+/// Rows of the ops of a kernel, of the greatest size; nullopt where it has no op on a size.
+static std::optional<int64_t> rowsOfOps(func::FuncOp func) {
+  kernels::SizeAnalysis analysis(func);
+  for (Operation &op : func.getBody().front()) {
+    if (failed(analysis.visit(&op)))
+      return std::nullopt;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      for (auto [size, extent] : llvm::zip_equal(analysis.ofLoops(linalgOp), linalgOp.getStaticLoopRanges()))
+        if (!isa<AffineConstantExpr>(size))
+          return extent;
+  }
+  return std::nullopt;
+}
+
+Value copyOfRows(OpBuilder &builder, Location loc, Value source, Value destination) {
+  auto func = cast<func::FuncOp>(destination.getParentRegion()->getParentOp());
+  std::optional<int64_t> rows;
+  if (func->hasAttr(pto::kGreatestSizesAttr))
+    rows = rowsOfOps(func);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(source.getType()).getShape();
+  int64_t count = 1;
+  SmallVector<ReassociationIndices> groups(1);
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (dim != 0 && rows && count >= *rows)
+      groups.emplace_back();
+    else
+      count *= extent;
+    groups.back().push_back(dim);
+  }
+  if (rows != count || groups.front().size() < 2)
+    return createCopy(builder, loc, source, destination);
+  auto merged = [&](Value value) { return builder.create<tensor::CollapseShapeOp>(loc, value, groups); };
+  Value copied = createCopy(builder, loc, merged(source), merged(destination));
+  return builder.create<tensor::ExpandShapeOp>(loc, destination.getType(), copied, groups);
+}
+
 } // namespace pto_mlir::vector_kernels

@@ -53,7 +53,7 @@ void connectDestinations(func::FuncOp func) {
     // What computes its operand again has been folded away.
     if (isa<BlockArgument>(returned) && returned != argument) {
       builder.setInsertionPoint(ret);
-      ret.setOperand(i, createCopy(builder, ret.getLoc(), value, func.getArgument(firstOutput + i)));
+      ret.setOperand(i, copyOfRows(builder, ret.getLoc(), value, func.getArgument(firstOutput + i)));
       continue;
     }
     if (!op)

@@ -86,6 +86,9 @@ void widenBodies(mlir::func::FuncOp func);
 void mergeRowsAlike(mlir::func::FuncOp func, llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
                     llvm::MutableArrayRef<llvm::SmallVector<mlir::ReassociationIndices>> groupsOf);
 
+/// `createCopy` between arguments, which in such a kernel has the rows of its other ops.
+mlir::Value copyOfRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, mlir::Value destination);
+
 /// In a kernel with sizes that are known at run time (pto.sizes): replaces the operands of its ops by the parts that
 /// are there. An error where the parts are no whole rows, or have different numbers of them.
 mlir::LogicalResult sliceRows(mlir::func::FuncOp func);
