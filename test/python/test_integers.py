@@ -420,6 +420,24 @@ def test_limits_beyond_2_to_the_53_are_exact(tmp_path):
         deploy([helper.make_node("Pad", ["x", "pads", "value"], ["y"])], {"x": (I64, x.shape)}, tmp_path, pads)
 
 
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [
+        (np.int64, 0, 2**40),
+        (np.int64, -(2**40), 2**33 + 5),
+        (np.int64, -(2**63), 2**53),
+        (np.uint32, 5, 2**31 + 9),
+    ],
+)
+def test_limits_beyond_32_bits_hide_nothing(tmp_path, kind, low, high):
+    x = np.array([1, 7, 100, 2**31 - 2], kind)
+    element = {np.int64: I64, np.uint32: TensorProto.UINT32}[kind]
+    constants = [("a", np.array(low, kind)), ("b", np.array(high, kind))]
+    node = onnx.NodeProto(op_type="Clip", input=["x", "a", "b"], output=["y"])
+    model = deploy([node], {"x": (element, x.shape)}, tmp_path, constants, element)
+    np.testing.assert_array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], np.clip(x, low, high))
+
+
 @pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("factor", [2, 1.5])
 def test_nearest_resizes(tmp_path, kind, factor):

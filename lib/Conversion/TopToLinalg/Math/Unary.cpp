@@ -42,8 +42,17 @@ std::optional<double> number(std::optional<llvm::APFloat> value) {
 }
 
 Value compute(top::ReluOp, OpBuilder &b, Location loc, Value x) { return clamp(b, loc, x, 0.0, std::nullopt); }
+/// A limit of integers beyond what the kernel's type holds hides nothing: that type holds all that is clipped.
+std::optional<double> limitIn(Type type, std::optional<double> limit) {
+  if (!limit || isa<FloatType>(type))
+    return limit;
+  double most = std::ldexp(1.0, type.getIntOrFloatBitWidth() - 1);
+  return std::clamp(*limit, -most, most - 1);
+}
+
 Value compute(top::ClipOp op, OpBuilder &b, Location loc, Value x) {
-  return clamp(b, loc, x, number(op.getMin()), number(op.getMax()));
+  Type type = x.getType();
+  return clamp(b, loc, x, limitIn(type, number(op.getMin())), limitIn(type, number(op.getMax())));
 }
 Value compute(top::AbsOp, OpBuilder &b, Location loc, Value x) {
   if (isa<FloatType>(x.getType()))
