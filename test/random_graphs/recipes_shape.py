@@ -85,7 +85,38 @@ def tile(d: Draw) -> list[str]:
     return d.add("Tile", [x, d.ints(*(int(d.one([1, 1, 2, 3])) for _ in d.shape_of(x)))])
 
 
+def _cut(d: Draw, x: str, axis: int, pieces: int) -> list[str]:
+    """Parts of `x` along an axis, all of it, as slices or by a split."""
+    size = d.shape_of(x)[axis]
+    if size < pieces:
+        raise Unusable("too short")
+    at = [0, *sorted(int(v) + 1 for v in d.rng.permutation(size - 1)[: pieces - 1]), size]
+    if d.chance(0.3):
+        return d.add("Split", [x, d.ints(*np.diff(at).tolist())], outputs=pieces, axis=axis)
+    ends = [*at[1:-1], d.one([size, 2**31 - 1])]
+    return [d.add("Slice", [x, d.ints(a), d.ints(b), d.ints(axis)])[0] for a, b in zip(at[:-1], ends, strict=True)]
+
+
+def _reordered(d: Draw) -> list[str]:
+    """Parts of one tensor, and parts of those, in another order: rolls, swapped halves, shuffled channels."""
+    x = d.pick(d.kinds("Concat"), 1, fresh=0.1)
+    axis = axis_of(d, len(d.shape_of(x)))
+    parts = _cut(d, x, axis, int(d.one([2, 2, 3, 4])))
+    if d.chance(0.3):
+        at = int(d.rng.integers(len(parts)))
+        parts[at : at + 1] = _cut(d, parts[at], axis, 2)
+    if d.kind_of(x) in FLOATS and d.chance(0.3):
+        at = int(d.rng.integers(len(parts)))
+        parts[at] = d.add("Neg", [parts[at]])[0]
+    order = [int(i) for i in d.rng.permutation(len(parts))] if d.chance(0.7) else [*range(1, len(parts)), 0]
+    if d.chance(0.2):
+        order.append(order[0])
+    return d.add("Concat", [parts[i] for i in order], axis=axis)
+
+
 def concat(d: Draw) -> list[str]:
+    if d.chance(0.3):
+        return _reordered(d)
     x = d.pick(d.kinds("Concat"), 1)
     axis = axis_of(d, len(d.shape_of(x)))
     parts = [x]
