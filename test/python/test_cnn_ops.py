@@ -163,6 +163,7 @@ def pools():
         net.add(kind, "z", kernel_shape=[3], strides=[2], pads=[1, 0])
     net.add("LpPool", "x", kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 0, 1])
     net.add("LpPool", "x", kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1, dilations=[1, 2])
+    net.add("LpPool", "z", kernel_shape=[2], strides=[7], ceil_mode=1)  # no window begins behind the input
     net.add("GlobalMaxPool", "x")
     net.add("GlobalAveragePool", "x")
     net.add("GlobalLpPool", "x")

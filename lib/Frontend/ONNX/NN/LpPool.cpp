@@ -51,9 +51,10 @@ static LogicalResult importLpPool(Node &node) {
     elements *= static_cast<double>((*kernel)[i]);
     // Padding is zero, so windows added by ceil_mode can also be treated as padding.
     int64_t stride = window->strides[i], reach = window->dilations[i] * ((*kernel)[i] - 1) + 1;
-    int64_t room = input.getDimSize(2 + i) + window->pads[i] + window->pads[count + i] - reach;
-    if (ceil && room > 0)
-      window->pads[count + i] += static_cast<int64_t>(llvm::alignTo(room, stride)) - room;
+    int64_t end = input.getDimSize(2 + i) + window->pads[i], room = end + window->pads[count + i] - reach;
+    // A window that would begin in the padding behind the input is none.
+    if (int64_t last = llvm::alignTo(std::max<int64_t>(room, 0), stride); ceil && last < end)
+      window->pads[count + i] += last - std::max<int64_t>(room, 0);
   }
   Formula f(node);
   Node::Wide wide(node);
