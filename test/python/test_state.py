@@ -297,6 +297,7 @@ BAD = {
     "twice": (cell(16), "h=h_out,x=h_out", 0, "pairs 'x' with 'h_out', but one of them has a partner already"),
     "shapes": (cell(16), "h=y", 0, None),
     "length": (decoder(1, 16, 2, 8, 8), PAIRS, 0, "say how long it may be with --state_length"),
+    "room": (decoder(1, 16, 2, 8, 8, tokens=3), PAIRS, 2, "adds 3 rows a run to state 'past_key_values.0.key', which"),
 }
 
 

@@ -47,7 +47,14 @@ bool Node::appendsToState(unsigned i) const {
 }
 
 Value Node::appendToState(StringRef name, unsigned i, Value rows, int64_t axis) {
-  if (!rows || failed(importer.countRows(*this, cast<RankedTensorType>(rows.getType()).getDimSize(axis), true)))
+  if (!rows)
+    return {};
+  int64_t added = cast<RankedTensorType>(rows.getType()).getDimSize(axis);
+  if (int64_t room = type(i).getDimSize(axis); added > room)
+    return (void)error("adds " + Twine(added) + " rows a run to state '" + proto.input(i) + "', which has room for " +
+                       Twine(room) + "; give it more with --state_length"),
+           Value();
+  if (failed(importer.countRows(*this, added, true)))
     return {};
   Value written = create<top::StateWriteOp>(name, {input(i), rows, importer.position}, {i64("axis", axis)});
   if (written)
