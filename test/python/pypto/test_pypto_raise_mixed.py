@@ -11,7 +11,7 @@ from conftest import ROOT
 from onnx import TensorProto, helper, numpy_helper
 from pto_mlir.runtime import InferenceSession, Kernel
 from pypto.ir.compiled_program import compile_to
-from test_pypto_raise import BIN, raised
+from raise_kernels import BIN, raised
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from compare_raised import compared, emitted  # noqa: E402
