@@ -135,3 +135,28 @@ func.func @main(%x: tensor<4x16xf32>, %y: tensor<4x8xf32>) -> (tensor<4x24xf32>,
   %swapped = tensor.concat dim(1) %b, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
   return %wide, %swapped : tensor<4x24xf32>, tensor<4x16xf32>
 }
+
+// -----
+
+// A concatenation copies columns of a tensor, and reads rows of these columns where they lie: that needs a kernel for
+// the columns.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = top.launch @k0
+// CHECK: %[[COLUMNS:.*]] = top.launch @k1{{.*}} ins(%[[A]] : {{.*}} -> tensor<8x24xf32>
+// CHECK: %[[ROWS:.*]] = tensor.extract_slice %[[COLUMNS]][4, 0] [4, 24] [1, 1]
+// CHECK: top.launch @k2{{.*}} ins(%[[ROWS]], %[[COLUMNS]]
+func.func @main(%x: tensor<8x40xf32>) -> tensor<12x27xf32> {
+  %e = tensor.empty() : tensor<8x40xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x40xf32>) outs(%e : tensor<8x40xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<8x40xf32>
+  %columns = tensor.extract_slice %0[0, 16] [8, 24] [1, 1] : tensor<8x40xf32> to tensor<8x24xf32>
+  %rows = tensor.extract_slice %columns[4, 0] [4, 24] [1, 1] : tensor<8x24xf32> to tensor<4x24xf32>
+  %high = tensor.concat dim(0) %rows, %columns : (tensor<4x24xf32>, tensor<8x24xf32>) -> tensor<12x24xf32>
+  %some = tensor.extract_slice %high[0, 0] [12, 3] [1, 1] : tensor<12x24xf32> to tensor<12x3xf32>
+  %wide = tensor.concat dim(1) %high, %some : (tensor<12x24xf32>, tensor<12x3xf32>) -> tensor<12x27xf32>
+  return %wide : tensor<12x27xf32>
+}

@@ -15,10 +15,10 @@ def weight(name, array):
     return numpy_helper.from_array(np.asarray(array), name)
 
 
-def save(path, nodes, inputs, outputs, weights=()):
+def save(path, nodes, inputs, outputs, weights=(), opset=17):
     model = helper.make_model(
         helper.make_graph(nodes, "main", inputs, outputs, list(weights)),
-        opset_imports=[helper.make_opsetid("", 17)],
+        opset_imports=[helper.make_opsetid("", opset)],
         ir_version=8,
     )
     onnx.checker.check_model(model, full_check=True)

@@ -48,11 +48,11 @@ class Tree:
         return self.concat([self.slice(value, axis, by, size), self.slice(value, axis, 0, by)], axis)
 
 
-def check(tree, output, folder, kind="float", mode="F32", cores=24):
+def check(tree, output, folder, kind="float", mode="F32", cores=24, opset=17):
     """The kernels' launches; the output has the bits of onnxruntime's."""
     onnx_file, mlir, model = folder / "m.onnx", folder / "m.mlir", folder / "m.pmodel"
     info = [graphs.info(name, KINDS[kind], tree.shapes[name]) for name in ("x", output)]
-    graphs.save(onnx_file, tree.nodes, info[:1], info[1:], tree.weights)
+    graphs.save(onnx_file, tree.nodes, info[:1], info[1:], tree.weights, opset)
     values = np.random.default_rng(3).integers(-900, 900, tree.shapes["x"])
     feed = {"x": values.astype(np.float32 if kind == "float" else np.int32)}
     compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
@@ -104,12 +104,22 @@ def test_what_others_read_is_kept(tmp_path):
     check(tree, tree._add("Add", [outer, other], [3, 9, 11]), tmp_path)
 
 
+@pytest.mark.parametrize("mode", ["wrap", "edge", "reflect"])
+def test_borders_of_columns(mode, tmp_path):
+    # Of a border's slices, which have no names, rows are one piece of the columns; these lie apart in the whole tensor.
+    tree = Tree([7, 40])
+    columns = tree.slice(tree._add("Relu", ["x"], [7, 40]), 1, 20, 40)
+    wide = tree._add("Pad", [columns], [13, 26], [np.full(4, 3, np.int64)], mode=mode)
+    check(tree, wide, tmp_path, opset=19)
+
+
+@pytest.mark.parametrize("computed", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_random_trees(seed, tmp_path):
+def test_random_trees(seed, computed, tmp_path):
     random = np.random.default_rng(seed)
     tree = Tree(random.integers(3, 9, 3).tolist())
     kind = ("float", "int32")[seed % 2]
-    values = ["x"]
+    values = [tree._add("Neg", ["x"], tree.shapes["x"]) if computed else "x"]
 
     def cut(value, axis, size):
         room = tree.shapes[value][axis] - size

@@ -56,6 +56,7 @@ private:
   Clusters result;
   ClusterOrder order{block, result};
   unsigned numFormed = 0;
+  llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers; // by what they view
 };
 
 Cluster *Builder::create(OpRole kind, Operation *op) {
@@ -213,8 +214,10 @@ bool Builder::isOnlyViewed(Operation *op) {
     bool views = cluster && llvm::is_contained({OpRole::Cube, OpRole::Attention, OpRole::Movement}, cluster->kind);
     if (views && user == cluster->ops.front())
       return cluster->views.contains(op);
-    // A movement that is kept needs its source.
-    return !cluster && (cube::isView(user) || classify(user) == OpRole::Movement) && isOnlyViewed(user);
+    // A movement that is kept needs its source, and so does who reads a view but not what the view is of.
+    auto readsIt = [&](Cluster *viewer) { return viewer->views.contains(op); };
+    return !cluster && (cube::isView(user) || classify(user) == OpRole::Movement) &&
+           llvm::all_of(viewers.lookup(user), readsIt) && isOnlyViewed(user);
   });
 }
 
@@ -255,7 +258,6 @@ void Builder::readMoved(Cluster &reader, llvm::DenseMap<Operation *, Cluster *> 
 // Erases movements without uses, in reverse order. A debug build keeps named ones; readers of a movement that is kept
 // read its result.
 void Builder::dropViewedMovements() {
-  llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers;
   llvm::DenseMap<Operation *, Cluster *> dropped;
   SmallVector<Operation *> kept;
   for (Cluster &cluster : result.all)
