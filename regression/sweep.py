@@ -96,7 +96,7 @@ def draw(family: str, number: int, seed: int) -> Case:
 
 def attempt(task) -> dict:
     """Converts and runs one case; what came of it."""
-    family, number, seed, mode, processor, cores = task
+    family, number, seed, mode, processor, cores, checked = task
     case = draw(family, number, seed)
     row = {
         "family": family,
@@ -106,14 +106,15 @@ def attempt(task) -> dict:
         "processor": processor,
         "cores": cores,
     }
-    return row | check(case, mode, processor, cores)
+    return row | check(case, mode, processor, cores, checked)
 
 
-def check(case: Case, mode: str, processor: str, cores: int) -> dict:
-    """The numbers of a case beside onnxruntime's, and its time in timing mode beside its bound."""
+def check(case: Case, mode: str, processor: str, cores: int, checked: bool = False) -> dict:
+    """The numbers of a case beside onnxruntime's, and its time in timing mode beside its bound; checked: no time, but
+    races and reads of what nobody wrote are faults."""
     from pto_mlir import compiler
     from pto_mlir.reference import run_onnx
-    from pto_mlir.runtime import InferenceSession
+    from pto_mlir.runtime import InferenceSession, RuntimeFailure
 
     from . import bounds
 
@@ -129,21 +130,23 @@ def check(case: Case, mode: str, processor: str, cores: int) -> dict:
             compiler.transform(str(folder / "m.onnx"), "m", [], [], str(folder / "m.mlir"), "")
             files = str(folder / "m.mlir"), str(folder / "m.pmodel")
             info = compiler.deploy(*files, mode, processor, cores, False, cost_remarks=True)
-            session = InferenceSession(str(folder / "m.pmodel"), mode="timing")
+            session = InferenceSession(str(folder / "m.pmodel"), mode="checked" if checked else "timing")
             values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
         except Exception as error:
-            return {"result": "refused", "reason": str(error).replace(str(folder), "").splitlines()[0][:300]}
+            result = "wrong" if checked and isinstance(error, RuntimeFailure) else "refused"
+            return {"result": result, "reason": str(error).replace(str(folder), "").splitlines()[0][:300]}
     row = {"seconds": time.time() - begin, "remarks": len(info.get("remarks", []))}
     row["host"] = len(info.get("host_ops", []))
-    row["bound"] = bounds.least(case, feed, expected, mode, processor, cores)
-    row["took"] = bounds.seconds(session.profile(), processor)
-    row["launches"] = session.profile()["launches"]
+    if not checked:
+        row["bound"] = bounds.least(case, feed, expected, mode, processor, cores)
+        row["took"] = bounds.seconds(session.profile(), processor)
+        row["launches"] = session.profile()["launches"]
     row["error"], reason = compare(case, values, expected, mode)
     # A grid of coordinates is rounded to the storage type, too.
     bound = 0.03 if case.op == "GridSample" and mode != "F32" else TOLERANCE[mode]
     if reason or row["error"] > bound:
         return row | {"result": "wrong", "reason": reason or f"error {row['error']:.2g}"}
-    if row["took"] > bounds.MOST * row["bound"] and not row["remarks"] and not row["host"]:
+    if not checked and row["took"] > bounds.MOST * row["bound"] and not row["remarks"] and not row["host"]:
         text = f"{row['took'] * 1e6:.1f} us in {row['launches']} launches, bound {row['bound'] * 1e6:.1f}, no remark"
         return row | {"result": "costly", "reason": text}
     return row | {"result": "right"}
@@ -194,7 +197,9 @@ def guarded(task) -> dict:
         process.join()
 
 
-def tasks(families, count, seed, modes=("F32", "F16"), processors=("a3", "a5"), num_core=(1, 24)) -> list[tuple]:
+def tasks(
+    families, count, seed, modes=("F32", "F16"), processors=("a3", "a5"), num_core=(1, 24), checked=False
+) -> list[tuple]:
     """What guarded() takes: the families in turn, the rest drawn."""
     rng = np.random.default_rng(seed)
     return [
@@ -204,6 +209,7 @@ def tasks(families, count, seed, modes=("F32", "F16"), processors=("a3", "a5"), 
             seed,
             *(str(rng.choice(v)) for v in (modes, processors)),
             int(rng.choice(num_core)),
+            checked,
         )
         for i in range(count)
     ]
@@ -230,11 +236,14 @@ def main() -> int:
     parser.add_argument("--modes", default="F32,F16")
     parser.add_argument("--processors", default="a3,a5")
     parser.add_argument("--num_core", default="1,24")
+    parser.add_argument(
+        "--checked", action="store_true", help="fail runs that race or read what nobody wrote; no times"
+    )
     parser.add_argument("--log", type=Path, help="one JSON line per graph")
     options = parser.parse_args()
     families = options.families.split(",")
     modes, processors, cores = (v.split(",") for v in (options.modes, options.processors, options.num_core))
-    work = tasks(families, options.count, options.seed, modes, processors, [int(n) for n in cores])
+    work = tasks(families, options.count, options.seed, modes, processors, [int(n) for n in cores], options.checked)
     with options.log.open("w") if options.log else contextlib.nullcontext() as log:
         counts = sweep(work, log)
     print(", ".join(f"{count} {result}" for result, count in counts.most_common()))

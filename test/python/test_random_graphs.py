@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from pto_mlir import runtime
 
 from regression import bounds, sweep
 
@@ -57,6 +58,19 @@ def test_found(name, mode, processor, cores):
     row = sweep.check(FOUND[name], mode, processor, cores)
     assert row["result"] == "right", row
     assert row["took"] < 100 * row["bound"]
+
+
+def test_a_fault_of_a_checked_run_is_wrong(monkeypatch):
+    case = sweep.Case("Floor", {"x": [64, 64]})
+    assert sweep.check(case, "F32", "a3", 24, True)["result"] == "right"
+
+    def race(session, *_):
+        raise runtime.RuntimeFailure("a race")
+
+    monkeypatch.setattr(runtime.InferenceSession, "run", race)
+    row = sweep.check(case, "F32", "a3", 24, True)
+    assert (row["result"], row["reason"]) == ("wrong", "a race")
+    assert sweep.check(case, "F32", "a3", 24)["result"] == "refused"
 
 
 def test_costly(monkeypatch):

@@ -86,6 +86,20 @@ def test_where_the_reference_is_wrong():
         np.testing.assert_allclose(trace(graph, "F32")["y0"].array.ravel(), wanted, rtol=1e-14)
 
 
+def test_a_fault_of_a_checked_run_is_wrong(monkeypatch):
+    seed, modes = 0, []
+
+    def race(path, threads, mode):
+        modes.append(mode)
+        raise check.RuntimeFailure("a race")
+
+    monkeypatch.setattr(check, "InferenceSession", race)
+    outcome = command.attempt((seed, False, True))
+    assert (outcome.status, outcome.reason) == ("wrong", "a race")
+    assert command.attempt((seed, False, False)).status == "refused"
+    assert modes == ["checked", "functional"]
+
+
 def test_a_wrong_number_is_found_and_reduced(monkeypatch):
     graph, real = _chain("Neg", "Exp", "Abs", "Sqrt", "Relu"), check.run
 

@@ -22,19 +22,21 @@ FULL = 20_000
 MOST_REFUSED = 0.005
 
 
-def targets_of(seed: int, every: bool) -> list[Target]:
-    return TARGETS if every else [TARGETS[seed % len(TARGETS)]]
+def targets_of(seed: int, every: bool, checked: bool = False) -> list[Target]:
+    targets = TARGETS if every else [TARGETS[seed % len(TARGETS)]]
+    return [target._replace(simulator="checked") for target in targets] if checked else targets
 
 
-def attempt(task: tuple[int, bool]) -> Outcome:
-    seed, every = task
-    return check(generate(seed), targets_of(seed, every))
+def attempt(task: tuple[int, bool, bool]) -> Outcome:
+    seed, every, checked = task
+    return check(generate(seed), targets_of(seed, every, checked))
 
 
-def run(first: int, count: int, every: bool, jobs: int, limit: float, report=lambda seed, outcome: None):
+def run(first: int, count: int, every: bool, jobs: int, limit: float, report=lambda seed, outcome: None, checked=False):
     """Outcomes by seed."""
     made: dict[int, Outcome] = {}
-    for (seed, _), outcome in each([(s, every) for s in range(first, first + count)], attempt, jobs, limit):
+    tasks = [(s, every, checked) for s in range(first, first + count)]
+    for (seed, *_), outcome in each(tasks, attempt, jobs, limit):
         made[seed] = outcome
         report(seed, outcome)
     return made
@@ -66,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--first", type=int, default=0, help="the first seed")
     made.add_argument("--full", action="store_true", help=f"{FULL} graphs, each on every target")
     made.add_argument("--every", action="store_true", help="each graph on every target, not on one in turn")
+    made.add_argument("--checked", action="store_true", help="fail runs that race or read what nobody wrote")
     made.add_argument("--jobs", type=int, default=2)
     made.add_argument("--limit", type=float, default=60, help="seconds for a graph (%(default)s)")
     made.add_argument("--log", type=Path, help="one JSON line per graph that is not right")
@@ -95,12 +98,12 @@ def main() -> int:
 
     begin = time.monotonic()
     count = FULL if options.full else options.count
-    made = run(options.first, count, every, options.jobs, options.limit, report)
+    made = run(options.first, count, every, options.jobs, options.limit, report, options.checked)
     print(summary(made), f"in {time.monotonic() - begin:.1f} s")
     if options.reduce:
         for seed, outcome in made.items():
             if outcome.status in BAD:
-                targets = [outcome.target] if outcome.target else targets_of(seed, every)
+                targets = [outcome.target] if outcome.target else targets_of(seed, every, options.checked)
                 for _, small in each([seed], lambda s: _reduced(s, outcome, targets, options), 1, 600):
                     print(f"{seed}: {small.reason}", flush=True)
     return int(not passes(made))
