@@ -40,6 +40,8 @@ RIGHT = {
         "Conv", rand(2, 4, 9, 5), rand(6, 2, 3, 3), dilations=[6, 1], pads=[5, 1, 0, 1], group=2
     ),
     "conv_taps_of_strides": one("Conv", rand(1, 3, 7), rand(6, 3, 5), dilations=[7], pads=[15, 22], strides=[3]),
+    # Both rows of taps lie beside the one row of the image.
+    "conv_no_tap": one("Conv", rand(1, 4, 1, 5), rand(6, 4, 2, 3), rand(6), dilations=[2, 1], pads=[1, 2, 1, 2]),
     "conv_1_of_25_taps": one("Conv", rand(1, 3, 3, 3), rand(6, 3, 5, 5), dilations=[4, 9], pads=[8, 18, 8, 18]),
     "conv_patches_of_many_channels": one("Conv", rand(1, 256, 32, 32), rand(64, 256, 16, 16), strides=[16, 16]),
     "conv_35_by_31": one("Conv", rand(1, 2, 35, 38), rand(1, 2, 35, 31)),

@@ -7,15 +7,17 @@ using namespace mlir;
 namespace pto_mlir::top::decompose {
 namespace {
 
-/// The numbers of taps along one dimension, first and last ones, that lie beside the input for every output. One tap
-/// at least stays.
+/// The numbers of taps along one dimension, first and last ones, that lie beside the input for every output. None where
+/// all do: without any of them there is no image.
 std::pair<int64_t, int64_t> deadTaps(const Window &w, size_t i, int64_t in, int64_t out) {
   int64_t first = 0, last = 0, taps = w.kernel[i];
-  while (first + 1 < taps && (out - 1) * w.strides[i] - w.begins[i] + first * w.dilations[i] < 0)
+  auto isBefore = [&](int64_t tap) { return (out - 1) * w.strides[i] - w.begins[i] + tap * w.dilations[i] < 0; };
+  auto isBehind = [&](int64_t tap) { return tap * w.dilations[i] - w.begins[i] >= in; };
+  while (first < taps && isBefore(first))
     ++first;
-  while (first + last + 1 < taps && (taps - 1 - last) * w.dilations[i] - w.begins[i] >= in)
+  while (first + last < taps && isBehind(taps - 1 - last))
     ++last;
-  return {first, last};
+  return first + last < taps ? std::pair(first, last) : std::pair<int64_t, int64_t>(0, 0);
 }
 
 struct DeadTaps : OpRewritePattern<ConvOp> {
