@@ -28,6 +28,9 @@ struct FloatBody {
   mlir::Value abs(mlir::Value x) { return b.create<mlir::math::AbsFOp>(loc, x); }
   mlir::Value sqrt(mlir::Value x) { return b.create<mlir::math::SqrtOp>(loc, x); }
   mlir::Value log(mlir::Value x) { return b.create<mlir::math::LogOp>(loc, x); }
+  mlir::Value exp(mlir::Value x) { return b.create<mlir::math::ExpOp>(loc, x); }
+  mlir::Value least(mlir::Value x, double y) { return b.create<mlir::arith::MinimumFOp>(loc, x, number(y)); }
+  mlir::Value greatest(mlir::Value x, double y) { return b.create<mlir::arith::MaximumFOp>(loc, x, number(y)); }
   mlir::Value is(Predicate predicate, mlir::Value x, mlir::Value y) {
     return b.create<mlir::arith::CmpFOp>(loc, predicate, x, y);
   }
@@ -35,6 +38,15 @@ struct FloatBody {
   mlir::Value choose(mlir::Value condition, mlir::Value yes, mlir::Value no) {
     return b.create<mlir::arith::SelectOp>(loc, condition, yes, no);
   }
+
+  /// The bits of f32 as i32, and back.
+  mlir::Value bits(mlir::Value x) { return b.create<mlir::arith::BitcastOp>(loc, b.getI32Type(), x); }
+  mlir::Value fromBits(mlir::Value x) { return b.create<mlir::arith::BitcastOp>(loc, b.getF32Type(), x); }
+  mlir::Value integer(int32_t value) { return scalar(b, loc, b.getI32Type(), value); }
+  mlir::Value toFloat(mlir::Value x) { return b.create<mlir::arith::SIToFPOp>(loc, b.getF32Type(), x); }
+  template <typename IntegerOp> mlir::Value of(mlir::Value x, mlir::Value y) { return b.create<IntegerOp>(loc, x, y); }
+  template <typename IntegerOp> mlir::Value of(mlir::Value x, int32_t y) { return of<IntegerOp>(x, integer(y)); }
+
   /// `magnitude` with the sign of x.
   mlir::Value withSign(mlir::Value magnitude, mlir::Value x) {
     return choose(less(x, 0), negated(magnitude), magnitude);

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "pto_mlir/Dialect/Top/IR/NarrowFloats.h"
-#include "../LinalgBuilders.h"
 #include "../Patterns.h"
+#include "FloatBody.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,32 +31,15 @@ int32_t bitsOf(float value) {
   return bits;
 }
 
-/// Integer arithmetic on the elements of a body.
-class Body {
-public:
-  Body(OpBuilder &b, Location loc) : b(b), loc(loc) {}
-
-  Value integer(int32_t value) { return scalar(b, loc, b.getI32Type(), value); }
-  Value real(float value) { return scalar(b, loc, b.getF32Type(), value); }
-  template <typename ArithOp> Value of(Value x, Value y) { return b.create<ArithOp>(loc, x, y); }
-  template <typename ArithOp> Value of(Value x, int32_t y) { return of<ArithOp>(x, integer(y)); }
-  Value magnitude(Value x) { return bits(b.create<math::AbsFOp>(loc, x)); }
-  Value bits(Value x) { return b.create<arith::BitcastOp>(loc, b.getI32Type(), x); }
-  Value fromBits(Value x) { return b.create<arith::BitcastOp>(loc, b.getF32Type(), x); }
-  Value toFloat(Value x) { return b.create<arith::SIToFPOp>(loc, b.getF32Type(), x); }
+/// Choices of integers by the elements of a body.
+struct Body : FloatBody {
+  Value magnitude(Value x) { return bits(abs(x)); }
   /// `chosen` where the comparison of integers holds, else `other`.
   Value where(Value x, arith::CmpIPredicate mode, int32_t y, int32_t chosen, Value other) {
     Value holds = b.create<arith::CmpIOp>(loc, mode, x, integer(y));
-    return b.create<arith::SelectOp>(loc, holds, integer(chosen), other);
+    return choose(holds, integer(chosen), other);
   }
-  Value whereBelowZero(Value x, int32_t chosen, Value other) {
-    Value holds = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, real(0));
-    return b.create<arith::SelectOp>(loc, holds, integer(chosen), other);
-  }
-
-private:
-  OpBuilder &b;
-  Location loc;
+  Value whereBelowZero(Value x, int32_t chosen, Value other) { return choose(less(x, 0), integer(chosen), other); }
 };
 using P = arith::CmpIPredicate;
 
@@ -84,7 +67,7 @@ Value encodeFinite(Body f, const SmallFloat &format, Value magnitude) {
   // Beside this number the last place of f32 is that of the small type's least numbers: the addition rounds.
   float base = std::ldexp(1.0f, kMantissa - format.mantissaBits + format.minExponent);
   Value small = f.fromBits(f.of<arith::MinSIOp>(magnitude, least));
-  small = f.bits(f.of<arith::AddFOp>(small, f.real(base)));
+  small = f.bits(f.of<arith::AddFOp>(small, f.number(base)));
   int32_t offset =
       ((format.minExponent + kBias - 1) << format.mantissaBits) + bitsOf(base) + (1 << format.mantissaBits);
   return f.of<arith::SubIOp>(f.of<arith::AddIOp>(normal, small), offset);
@@ -117,8 +100,8 @@ Value decode(Body f, const SmallFloat &format, Value code) {
   Value normal = f.of<arith::ShLIOp>(f.of<arith::MaxSIOp>(magnitude, border), added);
   normal = f.fromBits(f.of<arith::AddIOp>(normal, (format.minExponent + kBias - 1) << kMantissa));
   Value small = f.toFloat(f.of<arith::MinSIOp>(magnitude, border));
-  small = f.of<arith::MulFOp>(small, f.real(std::ldexp(1.0f, format.minExponent - format.mantissaBits)));
-  small = f.of<arith::SubFOp>(small, f.real(std::ldexp(1.0f, format.minExponent)));
+  small = f.of<arith::MulFOp>(small, f.number(std::ldexp(1.0f, format.minExponent - format.mantissaBits)));
+  small = f.of<arith::SubFOp>(small, f.number(std::ldexp(1.0f, format.minExponent)));
   Value bits = f.bits(f.of<arith::AddFOp>(normal, small));
   if (format.nan < format.signBit()) {
     if (format.beyond != format.nan)
@@ -158,8 +141,8 @@ struct EncodeLowering : OpRewritePattern<top::EncodeFloatOp> {
   LogicalResult matchAndRewrite(top::EncodeFloatOp op, PatternRewriter &rewriter) const override {
     std::optional<SmallFloat> format = top::smallFloatOf(op.getTo());
     auto code = [&](OpBuilder &b, Location loc, ValueRange args) {
-      return format ? encode(Body(b, loc), *format, op.getOverflows(), args[0])
-                    : encodeScale(Body(b, loc), op.getRound().value_or("up"), op.getOverflows(), args[0]);
+      return format ? encode(Body{{b, loc}}, *format, op.getOverflows(), args[0])
+                    : encodeScale(Body{{b, loc}}, op.getRound().value_or("up"), op.getOverflows(), args[0]);
     };
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op.getInput(),
                                        rewriter.getF32Type(), code));
@@ -172,7 +155,7 @@ struct DecodeLowering : OpRewritePattern<top::DecodeFloatOp> {
   LogicalResult matchAndRewrite(top::DecodeFloatOp op, PatternRewriter &rewriter) const override {
     std::optional<SmallFloat> format = top::smallFloatOf(op.getFrom());
     auto value = [&](OpBuilder &b, Location loc, ValueRange args) {
-      return format ? decode(Body(b, loc), *format, args[0]) : decodeScale(Body(b, loc), args[0]);
+      return format ? decode(Body{{b, loc}}, *format, args[0]) : decodeScale(Body{{b, loc}}, args[0]);
     };
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op.getCodes(),
                                        rewriter.getI32Type(), value));

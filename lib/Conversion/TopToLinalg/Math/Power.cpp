@@ -36,9 +36,7 @@ public:
   /// NaN for negative `x`.
   Value of(Value x, Value y) {
     // Beyond 2^100 only the power of 1 is finite and not 0, whatever the parts are.
-    Value bounded = f.b.create<arith::MinimumFOp>(f.loc, f.b.create<arith::MaximumFOp>(f.loc, y, f.number(-0x1p100)),
-                                                  f.number(0x1p100));
-    return of(x, y, split(bounded));
+    return of(x, y, split(f.least(f.greatest(y, -0x1p100), 0x1p100)));
   }
   Value of(Value x, float y) {
     float bounded = std::clamp(y, -0x1p100f, 0x1p100f), scaled = kSplit * bounded;
@@ -51,9 +49,9 @@ private:
     Parts log = logarithm(x);
     Value product = f.mul(y, log.head);
     Value rest = f.add(error(product, parts, split(log.head)), f.mul(y, log.tail));
-    Value power = f.b.create<math::ExpOp>(f.loc, product);
+    Value power = f.exp(product);
     Value inRange = f.is(Predicate::OLE, f.abs(product), f.number(128));
-    Value finite = f.b.create<arith::MinimumFOp>(f.loc, power, f.number(std::numeric_limits<float>::max()));
+    Value finite = f.least(power, std::numeric_limits<float>::max());
     return f.choose(inRange, f.add(power, f.mul(finite, rest)), power);
   }
 
@@ -73,11 +71,10 @@ private:
   Parts logarithm(Value x) {
     // e and m are bits of x; those of a number below the normal ones after a multiplication.
     Value small = f.less(x, 0x1p-126);
-    Value bits = toBits(f.choose(small, f.mul(x, 0x1p24), x));
-    Value exponent =
-        f.b.create<arith::ShRSIOp>(f.loc, f.b.create<arith::SubIOp>(f.loc, bits, integer(0x3f3504f3)), integer(23));
-    Value m = fromBits(f.b.create<arith::SubIOp>(f.loc, bits, f.b.create<arith::ShLIOp>(f.loc, exponent, integer(23))));
-    Value e = f.b.create<arith::SIToFPOp>(f.loc, f.b.getF32Type(), exponent);
+    Value bits = f.bits(f.choose(small, f.mul(x, 0x1p24), x));
+    Value exponent = f.of<arith::ShRSIOp>(f.of<arith::SubIOp>(bits, 0x3f3504f3), 23);
+    Value m = f.fromBits(f.of<arith::SubIOp>(bits, f.of<arith::ShLIOp>(exponent, 23)));
+    Value e = f.toFloat(exponent);
     e = f.choose(small, f.add(e, -24.0), e);
 
     constexpr double kLow = 0.78125, kHigh = 1.28125;
@@ -85,9 +82,7 @@ private:
     auto chosen = [&](double below, double above, double middle) {
       return f.choose(low, f.number(below), f.choose(high, f.number(above), f.number(middle)));
     };
-    Value center = chosen(kLow, kHigh, 1);
-    Value quotient, quotientTail;
-    divide(m, center, quotient, quotientTail);
+    auto [quotient, quotientTail] = divide(m, chosen(kLow, kHigh, 1));
     Value square = f.mul(quotient, quotient);
     Value more = f.mul(quotient, f.mul(square, f.polynomial(square, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9})));
 
@@ -104,20 +99,15 @@ private:
   }
 
   /// (m - c) / (m + c) and what its rounding leaves. The difference is exact.
-  void divide(Value m, Value c, Value &quotient, Value &tail) {
+  Parts divide(Value m, Value c) {
     Value difference = f.sub(m, c), sum = f.add(m, c), sumTail = f.sub(m, f.sub(sum, c));
-    quotient = f.div(difference, sum);
-    Value product = f.mul(quotient, sum);
+    Value quotient = f.div(difference, sum), product = f.mul(quotient, sum);
     Value rest = f.sub(f.sub(difference, product), error(product, split(quotient), split(sum)));
-    tail = f.div(f.sub(rest, f.mul(quotient, sumTail)), sum);
+    return {quotient, f.div(f.sub(rest, f.mul(quotient, sumTail)), sum)};
   }
 
   static double headOfLog(double c) { return std::nearbyint(std::log(c) * 0x1p15) * 0x1p-15; }
   static double tailOfLog(double c) { return std::log(c) - headOfLog(c); }
-
-  Value integer(int32_t value) { return scalar(f.b, f.loc, f.b.getI32Type(), value); }
-  Value toBits(Value x) { return f.b.create<arith::BitcastOp>(f.loc, f.b.getI32Type(), x); }
-  Value fromBits(Value x) { return f.b.create<arith::BitcastOp>(f.loc, f.b.getF32Type(), x); }
 
   FloatBody f;
 };
@@ -166,8 +156,7 @@ Value powerOf(OpBuilder &b, Location loc, Value x, double y, bool exact) {
   FloatBody f{b, loc};
   bool whole = magnitude == std::floor(magnitude);
   Value base = whole ? f.abs(x) : x;
-  Value size =
-      exact ? PowerInParts(f).of(base, float(y)) : b.create<math::ExpOp>(loc, f.mul(f.log(base), y)).getResult();
+  Value size = exact ? PowerInParts(f).of(base, float(y)) : f.exp(f.mul(f.log(base), y));
   if (!whole || std::fmod(magnitude, 2) == 0)
     return size;
   return f.withSign(size, y > 0 ? x : f.div(one(), x)); // the inverse of -0 is negative
@@ -176,7 +165,7 @@ Value powerOf(OpBuilder &b, Location loc, Value x, double y, bool exact) {
 /// x^y for a computed y. For negative x the result is negative for odd y and NaN for y that are not whole.
 Value powerOf(FloatBody f, Value x, Value y, bool exact) {
   Value base = f.abs(x), one = f.number(1);
-  Value size = exact ? PowerInParts(f).of(base, y) : f.b.create<math::ExpOp>(f.loc, f.mul(y, f.log(base))).getResult();
+  Value size = exact ? PowerInParts(f).of(base, y) : f.exp(f.mul(y, f.log(base)));
   Value whole = f.is(Predicate::OEQ, f.nearest(y), y);
   Value ofNegative = f.choose(whole, f.choose(f.isOdd(y), f.negated(size), size), f.number(NAN));
   Value power = f.choose(f.less(x, 0), ofNegative, size);

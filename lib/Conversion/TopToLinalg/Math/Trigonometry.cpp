@@ -108,7 +108,7 @@ Value compute(top::AsinhOp, FloatBody f, Value x) {
   Value size = f.abs(x), z = f.mul(x, x);
   Value near = f.odd(size, z, {-1.6666288134e-1, 7.4847586088e-2, -4.2699340972e-2, 2.0122003309e-2});
   // Beyond 2^15 the root is the argument in f32.
-  Value bounded = f.b.create<arith::MinimumFOp>(f.loc, size, f.number(0x1p15));
+  Value bounded = f.least(size, 0x1p15);
   Value root = f.sqrt(f.add(f.mul(bounded, bounded), 1.0));
   Value sum = f.choose(f.less(size, 0x1p15), f.add(size, root), size);
   Value logarithm = f.log(sum);
@@ -119,7 +119,7 @@ Value compute(top::AcoshOp, FloatBody f, Value x) {
   Value z = f.add(x, -1.0);
   Value near = f.mul(f.sqrt(z), f.polynomial(z, {1.4142135623730950, -1.1784741703e-1, 2.6454905019e-2,
                                                  -7.5272886713e-3, 1.7596881071e-3}));
-  Value bounded = f.b.create<arith::MinimumFOp>(f.loc, x, f.number(0x1p15)), below = f.less(x, 0x1p15);
+  Value bounded = f.least(x, 0x1p15), below = f.less(x, 0x1p15);
   Value root = f.sqrt(f.mul(f.add(bounded, -1.0), f.add(bounded, 1.0)));
   Value logarithm = f.log(f.choose(below, f.add(x, root), x));
   Value far = f.choose(below, logarithm, f.add(logarithm, 0.69314718055994530942));
