@@ -13,7 +13,6 @@
 #include "SizedKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
-#include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -350,9 +349,8 @@ std::optional<std::string> SizeFinder::annotate() {
 }
 
 std::optional<std::string> SizeFinder::run() {
-  for (Operation &op : main.getBody().front())
-    if (top::isControlFlow(&op))
-      return nameOf(&op) + (llvm::isa<top::HostOp>(op) ? " is computed on the host" : " is control flow");
+  if (Operation *op = firstControlFlow(module))
+    return nameOf(op) + (llvm::isa<top::HostOp>(op) ? " is computed on the host" : " is control flow");
   if (auto problem = addProbes())
     return problem;
   if (annotate()) {

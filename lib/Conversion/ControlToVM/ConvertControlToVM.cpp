@@ -13,11 +13,16 @@ namespace pto_mlir {
 #define GEN_PASS_DEF_CONVERTCONTROLTOVM
 #include "pto_mlir/Conversion/ControlToVM/Passes.h.inc"
 
-bool hasControlFlow(ModuleOp module) {
+Operation *firstControlFlow(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  return main && !main.isExternal() &&
-         llvm::any_of(main.getBody().front(), [](Operation &op) { return top::isControlFlow(&op); });
+  if (!main || main.isExternal())
+    return nullptr;
+  Block &block = main.getBody().front();
+  auto found = llvm::find_if(block, [](Operation &op) { return top::isControlFlow(&op); });
+  return found == block.end() ? nullptr : &*found;
 }
+
+bool hasControlFlow(ModuleOp module) { return firstControlFlow(module) != nullptr; }
 
 namespace {
 

@@ -16,6 +16,8 @@ namespace pto_mlir {
 
 /// Whether `@main` of a top module has control flow.
 bool hasControlFlow(mlir::ModuleOp module);
+/// The first op for which it has; null without one.
+mlir::Operation *firstControlFlow(mlir::ModuleOp module);
 
 } // namespace pto_mlir
 
