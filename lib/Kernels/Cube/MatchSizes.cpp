@@ -48,7 +48,7 @@ static LogicalResult matchImages(linalg::LinalgOp op, const kernels::SizeAnalysi
     contraction.leastImageRows =
         rows.coefficient * func->getAttrOfType<DenseI64ArrayAttr>(pto::kLeastSizesAttr).asArrayRef().front();
     if (p.image) {
-      p.image->h.slabLimit = contraction.leastImageRows;
+      p.image->h.slabLimit = contraction.leastImageRows; // lets slabFor exceed the greatest image
       p.image->h.slabLimit = std::max(contraction.leastImageRows, slabFor(p.image->h, kFewRows).extent);
     }
   }

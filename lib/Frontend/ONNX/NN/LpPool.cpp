@@ -51,10 +51,11 @@ static LogicalResult importLpPool(Node &node) {
     elements *= static_cast<double>((*kernel)[i]);
     // Padding is zero, so windows added by ceil_mode can also be treated as padding.
     int64_t stride = window->strides[i], reach = window->dilations[i] * ((*kernel)[i] - 1) + 1;
-    int64_t end = input.getDimSize(2 + i) + window->pads[i], room = end + window->pads[count + i] - reach;
+    int64_t end = input.getDimSize(2 + i) + window->pads[i];
+    int64_t room = std::max<int64_t>(end + window->pads[count + i] - reach, 0);
     // A window that would begin in the padding behind the input is none.
-    if (int64_t last = llvm::alignTo(std::max<int64_t>(room, 0), stride); ceil && last < end)
-      window->pads[count + i] += last - std::max<int64_t>(room, 0);
+    if (int64_t last = llvm::alignTo(room, stride); ceil && last < end)
+      window->pads[count + i] += last - room;
   }
   Formula f(node);
   Node::Wide wide(node);
